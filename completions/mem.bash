@@ -1,0 +1,111 @@
+# bash completion for mem, made by `mem completions show bash`; do not edit.
+
+_mem_words() {
+    COMPREPLY=($(compgen -W "$1" -- "$2"))
+}
+
+_mem_files() {
+    local file
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$1")
+}
+
+_mem() {
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= index
+    COMPREPLY=()
+    # bash gives --option=value as three words.
+    if [[ $word == = ]]; then
+        word=
+    elif [[ $previous == = ]]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        case ${COMP_WORDS[index]} in
+            --db)
+                [[ ${COMP_WORDS[index + 1]} == = ]] && ((index++))
+                ((index++))
+                ;;
+            -* | =) ;;
+            *)
+                command=${COMP_WORDS[index]}
+                break
+                ;;
+        esac
+    done
+    case $command:$previous in
+        store:--kind | recall:--kind | list:--kind)
+            _mem_words 'learning decision observation summary' "$word"
+            return
+            ;;
+        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | recall:--limit | recall:--project | recall:--tag | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | stats:--project)
+            :
+            return
+            ;;
+        store:--category | update:--category | recall:--category | list:--category)
+            _mem_words 'general people project decision feedback bug relationship skill preference pattern mistake insight research architecture infrastructure tool workflow performance security' "$word"
+            return
+            ;;
+        store:--level | update:--level | recall:--level | list:--level)
+            _mem_words 'meta_knowledge semi_abstract concrete_trace' "$word"
+            return
+            ;;
+        store:--layer | update:--layer | recall:--layer | list:--layer)
+            _mem_words 'working short_term long_term permanent' "$word"
+            return
+            ;;
+        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | recall:--db | get:--db | list:--db | history:--db | stats:--db | config:--db | doctor:--db | serve:--db | completions:--db | :--db)
+            _mem_files "$word"
+            return
+            ;;
+        update:--clear)
+            _mem_words 'title rationale alternatives source tags event_time valid_from valid_to expires' "$word"
+            return
+            ;;
+        recall:--status | list:--status)
+            _mem_words 'proposed active archived superseded rejected' "$word"
+            return
+            ;;
+        recall:--mode)
+            _mem_words 'hybrid lexical vector' "$word"
+            return
+            ;;
+        recall:--fusion)
+            _mem_words 'convex rrf' "$word"
+            return
+            ;;
+        list:--sort)
+            _mem_words 'recorded importance event_time' "$word"
+            return
+            ;;
+    esac
+    if [[ $word == -* ]]; then
+        case $command in
+            '') _mem_words '--db --json --version --help' "$word" ;;
+            store) _mem_words '--kind --title --rationale --alternatives --category --level --layer --importance --confidence --project --global --tag --source --event-time --valid-from --valid-to --expires --supersedes --db --json --help' "$word" ;;
+            store-batch) _mem_words '--db --json --help' "$word" ;;
+            update) _mem_words '--content --title --rationale --alternatives --category --level --layer --importance --confidence --project --global --tag --add-tag --remove-tag --source --event-time --valid-from --valid-to --expires --clear --reason --db --json --help' "$word" ;;
+            supersede) _mem_words '--content --by --ended --title --rationale --valid-from --valid-to --reason --db --json --help' "$word" ;;
+            archive) _mem_words '--reason --db --json --help' "$word" ;;
+            restore) _mem_words '--reason --db --json --help' "$word" ;;
+            recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --status --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --db --json --help' "$word" ;;
+            get) _mem_words '--valid-at --known-at --db --json --help' "$word" ;;
+            list) _mem_words '--limit --offset --sort --project --all-projects --kind --category --level --layer --tag --status --min-importance --min-confidence --since --until --valid-at --known-at --db --json --help' "$word" ;;
+            history) _mem_words '--db --json --help' "$word" ;;
+            stats) _mem_words '--project --all-projects --db --json --help' "$word" ;;
+            config) _mem_words '--db --json --help' "$word" ;;
+            doctor) _mem_words '--fix --db --json --help' "$word" ;;
+            serve) _mem_words '--db --json --help' "$word" ;;
+            completions) _mem_words '--check --db --json --help' "$word" ;;
+        esac
+        return
+    fi
+    case $command:$((COMP_CWORD - index)) in
+        :*) _mem_words 'store store-batch update supersede archive restore recall get list history stats config doctor serve completions' "$word" ;;
+        store-batch:1) _mem_files "$word" ;;
+        config:1) _mem_words 'list get set path' "$word" ;;
+        completions:1) _mem_words 'show install check' "$word" ;;
+        completions:2) _mem_words 'bash zsh fish' "$word" ;;
+    esac
+}
+
+complete -F _mem mem

@@ -1,0 +1,1 @@
+"""The command line: commands derived from the registry, and the one place that prints."""

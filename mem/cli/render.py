@@ -1,0 +1,126 @@
+"""Where everything is printed: data on standard output, notes and errors on standard error.
+
+On a terminal an answer is laid out by `terminal`. In a pipe it is one record a line, its columns separated by
+tabs, never wrapped, with user text as it is but for the line breaks and tabs in it. `--json` is one document.
+All of it is UTF-8, whatever the locale.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+
+from mem.cli.characters import escaped, one_line, visible
+from mem.cli.rows import Answer, block, notes, rows
+from mem.errors import MemError
+from mem.results import Memories, Text
+
+LONGEST_MESSAGE = 2_000  # characters; a message may quote what was typed
+
+
+def prepare() -> None:
+    """Make both streams UTF-8, so that no locale can turn an answer into an error."""
+    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
+
+
+def show(answer: Answer, *, in_full: bool = False, as_json: bool = False) -> None:
+    """Print an answer and the notes beside it; `in_full` shows whole memories instead of a line for each."""
+    if as_json:
+        from mem.document import document, encode
+
+        _write(encode(document(answer)).decode())
+        return
+    if _is_terminal():
+        from mem.cli import terminal
+
+        with _writing():
+            terminal.show(answer, in_full=in_full)
+    else:
+        _write(_plain(answer, in_full=in_full))
+    for line in notes(answer):
+        note(line)
+
+
+def say(text: str) -> None:
+    """Print a line of our own on standard output."""
+    _write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Print one line beside the data."""
+    if sys.stderr is not None:
+        sys.stderr.write(visible(one_line(text)) + "\n")
+        sys.stderr.flush()
+
+
+def fail(error: MemError, *, as_json: bool) -> None:
+    """Print why a call has no answer: one line, or the JSON error document."""
+    if as_json:
+        from mem.document import encode, error_document
+
+        _write(encode(error_document(error)).decode())
+        return
+    message = one_line(str(error))
+    cut = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+    note(f"mem: {cut} {error.hint}".rstrip())
+
+
+def fail_unexpectedly(error: Exception, *, as_json: bool) -> None:
+    """Print a fault of ours in one line; with `MEM_DEBUG` also where it happened."""
+    if os.environ.get("MEM_DEBUG") not in (None, "", "0"):
+        import traceback
+
+        traceback.print_exception(error)
+    told = MemError(f"unexpected {type(error).__name__}: {error}", hint="MEM_DEBUG=1 shows where.")
+    fail(told, as_json=as_json)
+
+
+def finish() -> None:
+    """Write out what is still buffered; raises `BrokenPipeError` if nobody reads any more."""
+    with _writing():
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def hang_up() -> None:
+    """Send what may still be buffered nowhere, so that the end of the process is silent."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            os.dup2(nowhere, stream.fileno())
+
+
+def _plain(answer: Answer, *, in_full: bool) -> str:
+    match answer:
+        case Text():
+            return answer.text
+        case Memories() if in_full:
+            return "\n".join(block(memory) for memory in answer.memories)
+        case _:
+            return "".join("\t".join(escaped(cell) for cell in row) + "\n" for row in rows(answer))
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _write(text: str) -> None:
+    with _writing():
+        if sys.stdout is not None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """A full disk or a lost terminal behind standard output as an error of ours; a closed pipe as it is."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as err:
+        hang_up()
+        raise MemError(f"Cannot write to standard output: {err.strerror}.") from err

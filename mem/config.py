@@ -1,0 +1,153 @@
+"""Settings: an option, else a `MEM_*` variable, else `config.toml`, else the default; read when used."""
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from mem import config_file
+from mem.errors import Usage
+from mem.paths import places
+from mem.results import Configuration, Setting
+
+
+class Action(StrEnum):
+    """What `mem config` does."""
+
+    LIST = "list"
+    GET = "get"
+    SET = "set"
+    PATH = "path"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A setting that exists: its default, what it means, and which values it takes."""
+
+    key: str
+    default: Any
+    description: str
+    choices: tuple[str, ...] = ()
+    minimum: float = 0
+    maximum: float = 1e9
+
+    @property
+    def variable(self) -> str:
+        return "MEM_" + re.sub(r"[^A-Z0-9]", "_", self.key.upper())
+
+    def parse(self, text: str) -> Any:
+        """The value that a text stands for; raises `Usage`."""
+        convert: Callable[[str], Any] = {int: self._integer, bool: self._flag}.get(
+            type(self.default), self._text
+        )
+        return convert(text)
+
+    def _integer(self, text: str) -> int:
+        if not re.fullmatch(r"-?\d{1,12}", text.strip()):
+            raise Usage(f"{self.key} must be a whole number, not '{text}'.")
+        number = int(text)
+        if not self.minimum <= number <= self.maximum:
+            raise Usage(f"{self.key} must be from {self.minimum:g} to {self.maximum:g}, not {number}.")
+        return number
+
+    def _flag(self, text: str) -> bool:
+        if text.casefold() in ("true", "on", "yes", "1"):
+            return True
+        if text.casefold() in ("false", "off", "no", "0"):
+            return False
+        raise Usage(f"{self.key} must be true or false, not '{text}'.")
+
+    def _text(self, text: str) -> str:
+        if self.choices and text not in self.choices:
+            raise Usage(f"{self.key} cannot be '{text}'.", hint=f"Choose one of: {', '.join(self.choices)}.")
+        return text
+
+
+SETTINGS = {
+    known.key: known
+    for known in (
+        Known(
+            "model",
+            "bundled",
+            "Embedding model: bundled, or none for words alone.",
+            choices=("bundled", "none"),
+        ),
+        Known("model.threads", 2, "Threads that the local embedding model may use.", minimum=1, maximum=64),
+        Known("project", "", "Project of every call that names none; empty: found from the folder."),
+        Known("recall.limit", 10, "Hits of a recall that names no limit.", minimum=1, maximum=100),
+        Known("store.timeout-ms", 10_000, "How long a write waits for another writer.", maximum=600_000),
+    )
+}
+
+
+def run(action: Action, key: str | None, text: str | None) -> Configuration:
+    """Show or change settings; raises `Usage` for what the action does not take."""
+    path = str(places().configuration)
+    match action:
+        case Action.LIST | Action.PATH if key is not None:
+            raise Usage(f"config {action} takes no key.", hint=f"Did you mean: mem config get {key}")
+        case Action.PATH:
+            return Configuration(path, ())
+        case Action.LIST:
+            return Configuration(path, tuple(setting(name) for name in SETTINGS))
+        case Action.GET if key is not None and text is None:
+            return Configuration(path, (setting(key),))
+        case Action.SET if key is not None and text is not None:
+            return Configuration(path, (write(key, text),))
+        case _:
+            shape = "KEY VALUE" if action is Action.SET else "KEY"
+            raise Usage(f"config {action} takes {shape}.", hint="See: mem config list")
+
+
+def find(key: str, place: str = "") -> Known:
+    """The setting of that key; raises `Usage` naming the nearest one, and the `place` where it was found."""
+    if key not in SETTINGS:
+        from difflib import get_close_matches
+
+        close = get_close_matches(key, SETTINGS, n=1, cutoff=0.5)
+        hint = f"Did you mean {close[0]}?" if close else f"Settings: {', '.join(SETTINGS)}."
+        raise Usage(f"There is no setting '{key}'{place}.", hint=hint)
+    return SETTINGS[key]
+
+
+def value(key: str) -> Any:
+    """The value in force."""
+    return setting(key).value
+
+
+def setting(key: str) -> Setting:
+    """The value in force and where it came from; raises `Usage` for a value that the key does not take."""
+    known = find(key)
+    given = os.environ.get(known.variable)
+    if given is not None and given != "":
+        return Setting(key, _parsed(known, given, known.variable), known.variable, known.description)
+    stored = _stored()
+    if key in stored:
+        value = _parsed(known, str(stored[key]), str(places().configuration))
+        return Setting(key, value, "config.toml", known.description)
+    return Setting(key, known.default, "default", known.description)
+
+
+def write(key: str, text: str) -> Setting:
+    """Set a key in `config.toml`; every other byte of the file stays as it is."""
+    value = find(key).parse(text)
+    _stored()  # a file with unknown settings is refused before it is touched
+    config_file.write(places().configuration, key, value)
+    return setting(key)
+
+
+def _parsed(known: Known, text: str, origin: str) -> Any:
+    try:
+        return known.parse(text)
+    except Usage as err:
+        raise Usage(str(err), hint=f"{err.hint} It comes from {origin}.".lstrip()) from err
+
+
+def _stored() -> dict[str, Any]:
+    path = places().configuration
+    stored = config_file.read(path)
+    for key in stored:
+        find(key, f" in {path}")
+    return stored

@@ -1,0 +1,118 @@
+"""Is everything sound: the store, its indexes, the model, the permissions, what we build on."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import apsw
+
+from mem import __version__
+from mem.embed import Embedder, EmbeddingError, Role
+from mem.embed.files import verify_files
+from mem.paths import bundled_model, places
+from mem.results import Check, Diagnosis
+from mem.search import index
+from mem.store import embeddings, integrity, migrations
+from mem.store.connect import Store, file_system, vector_extension
+
+DEPENDENCIES = ("apsw", "sqlite-vec", "fastembed", "onnxruntime", "mcp", "typer")
+
+
+def examine(store: Store, embedder: Embedder | None, *, fix: bool) -> Diagnosis:
+    """Look at everything; with `fix`, rebuild indexes that are not in step and tighten loose permissions."""
+    looks: tuple[Callable[[], Check], ...] = (
+        lambda: _file(store),
+        lambda: _permissions(store.path, fix=fix),
+        lambda: _chain(store),
+        lambda: _indexes(store, fix=fix),
+        lambda: _extension(store),
+        lambda: _vectors(store),
+        lambda: _model(embedder),
+        _versions,
+    )
+    checks = tuple(look() for look in looks)
+    return Diagnosis(all(check.ok or check.fixed for check in checks), checks)
+
+
+def _file(store: Store) -> Check:
+    with store.read() as db:
+        found = integrity.problems(db)
+        schema = migrations.schema_number(db)
+    kind = file_system(store.path.parent) or "unknown file system"
+    if found:
+        return Check("store", False, "; ".join(found[:3]), "Keep the file, and put a backup in its place.")
+    return Check("store", True, f"{store.path} is sound (schema {schema}, {kind})")
+
+
+def _permissions(path: Path, *, fix: bool) -> Check:
+    loose = [str(part) for part, allowed in _private(path) if stat.S_IMODE(part.stat().st_mode) & ~allowed]
+    if os.name == "nt" or not loose:
+        return Check("permissions", True, "only you can read the store")
+    if fix:
+        for part, allowed in _private(path):
+            part.chmod(allowed)
+        return Check("permissions", False, f"tightened: {', '.join(loose)}", fixed=True)
+    return Check("permissions", False, f"others may read {', '.join(loose)}", "mem doctor --fix")
+
+
+def _private(path: Path) -> Iterator[tuple[Path, int]]:
+    if path == places().store:
+        yield path.parent, 0o700
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            yield part, 0o600
+
+
+def _chain(store: Store) -> Check:
+    with store.read() as db:
+        broken = integrity.broken_link(db)
+    if broken is not None:
+        return Check("audit log", False, f"the chain breaks at event {broken}", "Compare with a backup.")
+    return Check("audit log", True, "the chain of events is whole")
+
+
+def _indexes(store: Store, *, fix: bool) -> Check:
+    with store.write() as db:
+        found = index.problems(db, has_vectors=store.has_vectors)
+        if not found:
+            return Check("indexes", True, "words and vectors are in step with the memories")
+        if not fix:
+            return Check("indexes", False, "; ".join(found), "mem doctor --fix")
+        count = index.rebuild(db, has_vectors=store.has_vectors)
+    return Check("indexes", False, f"rebuilt over {count} memories ({'; '.join(found)})", fixed=True)
+
+
+def _extension(store: Store) -> Check:
+    library = vector_extension()
+    if store.has_vectors:
+        return Check("vector extension", True, f"{library} is loaded")
+    detail = f"{library} does not load" if library else "sqlite-vec is not installed"
+    return Check("vector extension", False, detail, "python3 -m pip install --force-reinstall sqlite-vec")
+
+
+def _vectors(store: Store) -> Check:
+    with store.read() as db:
+        model = embeddings.active_model(db)
+        stored, pending = embeddings.coverage(db, model)
+    return Check("vectors", True, f"{stored} memories have theirs, {pending} wait for them")
+
+
+def _model(embedder: Embedder | None) -> Check:
+    if embedder is None:
+        return Check("model", True, "none: recall is by words alone")
+    problems = verify_files(bundled_model())
+    if problems:
+        return Check("model", False, "; ".join(problems), "python3 -m pip install --force-reinstall mem")
+    try:
+        embedder.embed(["is the model there?"], Role.QUERY)
+    except EmbeddingError as err:
+        return Check("model", False, str(err), err.hint)
+    return Check("model", True, f"{embedder.name} answers ({embedder.dimensions} dimensions)")
+
+
+def _versions() -> Check:
+    found = ", ".join(f"{name} {metadata.version(name)}" for name in DEPENDENCIES)
+    return Check("versions", True, f"mem {__version__}, SQLite {apsw.sqlite_lib_version()}, {found}")

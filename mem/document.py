@@ -1,0 +1,59 @@
+"""The one JSON document that an answer is, on the command line and over MCP alike.
+
+Contract: `schema_version` is 1 and comes first; later versions of `mem` only add fields. A memory has the
+same fields wherever it appears; a hit has those of its memory with `score`, `why` and `surfaced` beside
+them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from mem.errors import MemError
+from mem.results import Hit, Stored
+
+SCHEMA_VERSION = 1
+
+
+def document(result: Any) -> dict[str, Any]:
+    """The answer of an operation as plain JSON values."""
+    return {"schema_version": SCHEMA_VERSION, **_plain(result)}
+
+
+def error_document(error: MemError) -> dict[str, Any]:
+    """A failure without a result, as plain JSON values."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "error": {"code": error.code, "message": str(error), "hint": error.hint},
+    }
+
+
+def encode(plain: Mapping[str, Any], *, indent: bool = False) -> bytes:
+    """UTF-8 JSON with a line end."""
+    import orjson
+
+    options = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
+    return orjson.dumps(plain, option=options)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Hit():
+            extra = {"score": round(value.score, 4), "why": _plain(value.why), "surfaced": value.surfaced}
+            return {**_plain(value.memory), **extra}
+        case Stored() if value.refusal is None:
+            return {name: item for name, item in _fields(value).items() if name != "refusal"}
+        case _ if is_dataclass(value):
+            return _fields(value)
+        case Mapping():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case tuple() | list():
+            return [_plain(item) for item in value]
+        case float():
+            return round(value, 6)
+        case _:
+            return value
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value)}

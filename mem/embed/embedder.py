@@ -1,0 +1,60 @@
+"""What every embedding model promises, whether it runs here, in a worker or behind an endpoint.
+
+- A row depends on its text and role alone, never on what else is embedded in the same call.
+- Rows are finite, of length one, `dimensions` wide, in the order of the texts.
+- `name` is stored with each vector. Whatever changes the vectors changes the name.
+- Whatever goes wrong is an `EmbeddingError`; the caller can go on without vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from mem.errors import Unavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Role(StrEnum):
+    """What a text is for; some models place questions and stored texts differently."""
+
+    QUERY = "query"
+    PASSAGE = "passage"
+
+
+class EmbeddingError(Unavailable):
+    """A vector cannot be had: the model does not load, does not run, or gives unusable numbers."""
+
+    code = "embedding_unavailable"
+
+
+class Embedder(Protocol):
+    """A model that turns texts into vectors."""
+
+    @property
+    def name(self) -> str:
+        """The model's identity, the same on every machine that has the same weights."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of each vector."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the next call finds the model in memory."""
+
+    def ready(self) -> None:
+        """Load the model now; raises `EmbeddingError`."""
+
+    def mean(self) -> NDArray[np.float32] | None:
+        """The model's centre, to be subtracted in the derived index; None for a model that has none."""
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a text, each short enough that one vector shows all that is in it."""
+
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        """One row for each text, of shape (len(texts), dimensions); raises `EmbeddingError`."""

@@ -1,0 +1,106 @@
+"""The bundled model, in this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mem.embed import pieces
+from mem.embed.embedder import EmbeddingError, Role
+from mem.embed.engine import Engine
+from mem.embed.files import MEAN, checksums
+from mem.paths import bundled_model
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DIMENSIONS = 384
+# Names the weights when SHA256SUMS cannot be read: vectors made then must not look like another model's.
+_BUNDLED_REVISION = "710155c5"
+
+# One session per process, however many services are open; a failure is kept too, so that it is told at once.
+_engines: dict[Path, Engine | EmbeddingError] = {}
+_loading = threading.Lock()
+
+
+class LocalEmbedder:
+    """multilingual-e5-small from a directory on disk, loaded when first used, never from the network.
+
+    `threads` runs go side by side, one text in each. All embedders of one directory in a process share
+    one session, with the threads of the first. Implements `Embedder`.
+    """
+
+    def __init__(self, directory: Path | None = None, *, threads: int = 2) -> None:
+        self._directory = (directory or bundled_model()).absolute()
+        self._threads = threads
+
+    @cached_property
+    def name(self) -> str:
+        """The model's name and the first eight digits of its weights' SHA-256."""
+        revision = checksums(self._directory).get("model.onnx", _BUNDLED_REVISION)
+        return f"multilingual-e5-small@{revision[:8]}"
+
+    @property
+    def dimensions(self) -> int:
+        """The length of each vector."""
+        return DIMENSIONS
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the next call finds the model in memory."""
+        return isinstance(_engines.get(self._directory), Engine)
+
+    def ready(self) -> None:
+        """Load the model now; raises `EmbeddingError`, at once if it failed before in this process."""
+        self._engine()
+
+    def mean(self) -> NDArray[np.float32] | None:
+        """The model's centre; None where none was shipped; raises `EmbeddingError` if it is damaged."""
+        return self._mean
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a text, at most 160 tokens each; a short text needs no loaded model."""
+        return pieces.split(text, lambda whole: self._engine().token_starts(whole))
+
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        """One row of length one for each text, in order; raises `EmbeddingError`.
+
+        The role's prefix is put before each text. Of a text beyond 256 tokens only the beginning counts:
+        `split` it first.
+        """
+        from mem.embed.vectors import normalised
+
+        prompts = [f"{role}: {text}" for text in texts]
+        return normalised(self._engine().rows(prompts, role) if prompts else [], DIMENSIONS)
+
+    @cached_property
+    def _mean(self) -> NDArray[np.float32] | None:
+        from mem.embed.vectors import from_blob
+
+        path = self._directory / MEAN
+        if not path.exists() and MEAN not in checksums(self._directory):
+            return None
+        try:
+            return from_blob(path.read_bytes(), DIMENSIONS)
+        except OSError as err:
+            raise EmbeddingError(f"{path} cannot be read: {err.strerror}.", hint="Run `mem doctor`.") from err
+
+    def _engine(self) -> Engine:
+        with _loading:
+            if self._directory not in _engines:
+                _engines[self._directory] = self._load()
+            found = _engines[self._directory]
+        if isinstance(found, EmbeddingError):
+            # A fresh exception: raising the kept one again would lengthen its traceback each time.
+            raise EmbeddingError(str(found), hint=found.hint)
+        return found
+
+    def _load(self) -> Engine | EmbeddingError:
+        try:
+            return Engine(self._directory, DIMENSIONS, self._threads)
+        except EmbeddingError as err:
+            return err.with_traceback(None)

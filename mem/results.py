@@ -1,0 +1,222 @@
+"""What the operations answer: one frozen value each, rendered alike on the command line and over MCP.
+
+`exit_status` is the command line's; a front end without exit statuses leaves it out. Fields are only ever
+added.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from mem.values import Memory, Mode, Notice
+
+
+class Action(StrEnum):
+    """What a store did."""
+
+    ADDED = "added"
+    ALREADY_KNOWN = "already_known"
+    REVIVED = "revived"
+    PROPOSED = "proposed"
+    REFUSED = "refused"
+
+
+class VectorState(StrEnum):
+    """Whether the text can be found by meaning: now, after the next `backfill`, or never (no model)."""
+
+    STORED = "stored"
+    PENDING = "pending"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a rule of the store turned a text away, and the way out."""
+
+    code: str
+    reason: str
+    hint: str
+    id: int | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The outcome of storing one memory. A refusal is an answer, not an error."""
+
+    action: Action
+    id: int | None
+    uid: str | None
+    vector: VectorState
+    warnings: tuple[Notice, ...] = ()
+    superseded: tuple[int, ...] = ()
+    refusal: Refusal | None = None
+
+    @property
+    def exit_status(self) -> int:
+        return 4 if self.action is Action.REFUSED else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The outcomes of a batch, one per item in order."""
+
+    outcomes: tuple[Stored, ...]
+
+    @property
+    def exit_status(self) -> int:
+        statuses = {outcome.exit_status for outcome in self.outcomes}
+        return statuses.pop() if len(statuses) == 1 else int(bool(statuses))
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The memories that an operation changed, as they are now."""
+
+    action: str
+    memories: tuple[Memory, ...]
+    vector: VectorState | None = None
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LegScore:
+    """Where one leg of the search put a hit: its rank, from 1, and its own score."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A recalled memory; `score` lies in 0–1, higher is better."""
+
+    memory: Memory
+    score: float
+    why: Mapping[str, LegScore]
+    surfaced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUsed:
+    """The time window of a recall: asked for (`hard`), or read out of a phrase of the query."""
+
+    since: str | None
+    until: str | None
+    phrase: str | None
+    hard: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to a question.
+
+    `total` counts the hits above the floor; `confidence` is how likely it is that something fits at all, 0-1.
+    """
+
+    query: str
+    mode: Mode
+    requested_mode: Mode
+    degraded: tuple[str, ...]
+    trace_id: str | None
+    total: int
+    confidence: float
+    hits: tuple[Hit, ...]
+    window: WindowUsed | None = None
+    elsewhere: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """Memories by id or by filter. `total` counts all that match, also those beyond the page."""
+
+    total: int
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One version of a memory: when it was written, by what, and what it changed."""
+
+    id: int
+    at: str
+    operation: str
+    actor: str
+    reason: str | None
+    changed: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Every version of a memory and of those that it supersedes or that supersede it, oldest first."""
+
+    id: int
+    chain: tuple[int, ...]
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts, coverage of vectors, and size in bytes."""
+
+    total: int
+    by_status: Mapping[str, int]
+    by_kind: Mapping[str, int]
+    by_layer: Mapping[str, int]
+    by_level: Mapping[str, int]
+    by_category: Mapping[str, int]
+    by_project: Mapping[str, int]
+    model: str | None
+    vectors_stored: int
+    vectors_pending: int
+    store_bytes: int
+    wal_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A configuration key with its value in force and where that came from."""
+
+    key: str
+    value: Any
+    origin: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The settings asked for, and the file that holds them."""
+
+    path: str
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that `doctor` looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What `doctor` found. Not sound: exit status 1."""
+
+    sound: bool
+    checks: tuple[Check, ...]
+
+    @property
+    def exit_status(self) -> int:
+        return 0 if self.sound else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Plain text that is the whole answer, such as a completion script."""
+
+    text: str

@@ -1,0 +1,1 @@
+"""Finding memories: by words, by meaning, by time, and being silent when nothing fits."""

@@ -1,0 +1,220 @@
+"""The derived indexes of live memories: words in FTS5, sign bits of centred vectors in sqlite-vec.
+
+Both can be rebuilt from the rows and the Float32 vectors. `refresh` brings a memory's entries in step with
+its row inside the transaction that changed it. When the extension cannot be loaded, the vector index is
+marked as stale and every reader scores the stored vectors themselves until a rebuild.
+"""
+
+import json
+from collections.abc import Iterable
+
+import apsw
+
+from mem.embed.vectors import centre, from_blob, sign_bits, stacked
+from mem.search import centroids
+from mem.search.lexical import LIVE, Words
+from mem.search.text import fold
+from mem.store import embeddings, projects
+from mem.store.connect import select
+from mem.store.embeddings import Model
+from mem.store.filters import Where
+from mem.values import Kind, Status
+
+KIND_NUMBERS = {kind: number for number, kind in enumerate(Kind, start=1)}
+ABSENT, CURRENT, STALE = "absent", "current", "stale"
+AS_OF = Words("as_of", "as_of_memories")
+
+_TEXTS = """m.title, m.content, m.rationale, m.alternatives, m.tags, m.category,
+  (SELECT name FROM entities WHERE id = m.entity_id), m.project"""
+
+
+def state(db: apsw.Connection) -> str:
+    """Whether the vector index is `absent`, `current` or `stale`."""
+    return str(db.execute("SELECT value FROM store_info WHERE key = 'vector_index'").get)
+
+
+def refresh(db: apsw.Connection, memory_ids: Iterable[int], *, has_vectors: bool) -> None:
+    """Bring the index entries of memories in step with their rows."""
+    model = embeddings.active_model(db)
+    writable = model is not None and _writable(db, model, has_vectors)
+    for memory_id in memory_ids:
+        _drop(db, memory_id, writable=writable)
+        rows = select(
+            db, f"SELECT m.status, m.kind, m.text_hash, {_TEXTS} FROM memories m WHERE m.id = ?", (memory_id,)
+        )
+        if not rows or rows[0][0] != Status.ACTIVE:
+            continue
+        _, kind, text_hash, *texts = rows[0]
+        project = projects.number_of(db, texts[-1])
+        _add_words(db, LIVE, memory_id, texts, project)
+        if model is not None:
+            _add_pieces(db, model, memory_id, text_hash, KIND_NUMBERS[Kind(kind)], project, writable=writable)
+
+
+def rebuild(db: apsw.Connection, *, has_vectors: bool) -> int:
+    """Make the indexes anew from the rows and vectors; gives the number of memories in them."""
+    for table in ("indexed_pieces", "memories_lengths", "centroids"):
+        db.execute(f"DELETE FROM {table}")
+    db.execute("INSERT INTO memories_fts (memories_fts) VALUES ('delete-all')")
+    _mark(db, ABSENT)
+    if has_vectors:
+        db.execute("DROP TABLE IF EXISTS vector_index")
+    ids = [row[0] for row in select(db, "SELECT id FROM memories WHERE status = 'active' ORDER BY id")]
+    refresh(db, ids, has_vectors=has_vectors)
+    return len(ids)
+
+
+def build_as_of(db: apsw.Connection, condition: Where) -> Words:
+    """Index the words of the rows selected as of a moment, for one question, in temporary tables."""
+    for table in ("as_of_postings", "as_of_terms", "as_of_fts", "as_of_lengths"):
+        db.execute(f"DROP TABLE IF EXISTS temp.{table}")
+    db.execute(
+        """CREATE VIRTUAL TABLE temp.as_of_fts USING fts5 (
+             title, content, context, content = '', contentless_delete = 1,
+             tokenize = 'porter unicode61 remove_diacritics 2');
+           CREATE VIRTUAL TABLE temp.as_of_terms USING fts5vocab (temp, as_of_fts, row);
+           CREATE VIRTUAL TABLE temp.as_of_postings USING fts5vocab (temp, as_of_fts, instance);
+           CREATE TABLE temp.as_of_lengths (id INTEGER PRIMARY KEY, project INTEGER, length INTEGER)"""
+    )
+    selected = f"SELECT m.id, {_TEXTS} FROM as_of_memories m WHERE {condition.sql}"
+    for memory_id, *texts in select(db, selected, condition.values):
+        _add_words(db, AS_OF, memory_id, texts, 0)
+    return AS_OF
+
+
+def problems(db: apsw.Connection, *, has_vectors: bool) -> list[str]:
+    """What is not in step between rows and indexes; FTS5's own integrity check included."""
+    found: list[str] = []
+    try:
+        db.execute("INSERT INTO memories_fts (memories_fts) VALUES ('integrity-check')")
+    except apsw.Error as err:
+        found.append(f"FTS5 reports: {err}")
+    live = "SELECT id FROM memories WHERE status = 'active'"
+    for name, indexed in (
+        ("fts", "SELECT rowid FROM memories_fts"),
+        ("lengths", "SELECT id FROM memories_lengths"),
+    ):
+        missing, extra = _apart(db, live, indexed)
+        if missing or extra:
+            found.append(f"word index ({name}): {missing} memories missing, {extra} too many")
+    model = embeddings.active_model(db)
+    if model is not None:
+        found += _vector_problems(db, model, has_vectors=has_vectors)
+    return found
+
+
+def _vector_problems(db: apsw.Connection, model: Model, *, has_vectors: bool) -> list[str]:
+    due = f"""SELECT m.id, e.id FROM memories m JOIN embeddings e
+              ON e.text_hash = m.text_hash AND e.model_id = {model.id} WHERE m.status = 'active'"""
+    listed = "SELECT owner_id, embedding_id FROM indexed_pieces WHERE owner = 'memory'"
+    missing, extra = _apart(db, due, listed)
+    found = [f"vectors: {missing} pieces not listed, {extra} too many"] if missing or extra else []
+    counted = db.execute("SELECT ifnull(sum(pieces), 0) FROM centroids").get
+    pieces = db.execute("SELECT count(*) FROM indexed_pieces WHERE owner = 'memory'").get
+    if counted != pieces:
+        found.append(f"centroids: {counted} pieces counted, {pieces} listed")
+    if has_vectors and state(db) == CURRENT:
+        missing, extra = _apart(db, "SELECT id FROM indexed_pieces", "SELECT rowid FROM vector_index")
+        if missing or extra:
+            found.append(f"vector index: {missing} pieces missing, {extra} too many")
+    elif has_vectors and state(db) == STALE:
+        found.append("vector index: stale since a write without the extension")
+    return found
+
+
+def _apart(db: apsw.Connection, wanted: str, held: str) -> tuple[int, int]:
+    """How many rows one query has that the other lacks, both ways."""
+    missing = db.execute(f"SELECT count(*) FROM (SELECT * FROM ({wanted}) EXCEPT SELECT * FROM ({held}))").get
+    extra = db.execute(f"SELECT count(*) FROM (SELECT * FROM ({held}) EXCEPT SELECT * FROM ({wanted}))").get
+    return int(missing or 0), int(extra or 0)
+
+
+def _writable(db: apsw.Connection, model: Model, has_vectors: bool) -> bool:
+    """Whether the vector index can be written now; made on first use, marked stale where it cannot be."""
+    current = state(db)
+    if not has_vectors:
+        if current == CURRENT:
+            _mark(db, STALE)
+        return False
+    if current == ABSENT:
+        db.execute(
+            f"""CREATE VIRTUAL TABLE IF NOT EXISTS vector_index
+                USING vec0 (bits bit[{model.dimensions}], project integer, kind integer)"""
+        )
+        _mark(db, CURRENT)
+        return True
+    return current == CURRENT
+
+
+def _add_words(
+    db: apsw.Connection, words: Words, memory_id: int, texts: list[str | None], project: int
+) -> None:
+    title, content, rationale, alternatives, tags, *labels = texts
+    context = (rationale, alternatives, *json.loads(tags or "[]"), *labels)
+    columns = [
+        fold(text) for text in (title or "", content or "", "\n".join(part for part in context if part))
+    ]
+    db.execute(
+        f"INSERT INTO {words.prefix}_fts (rowid, title, content, context) VALUES (?, ?, ?, ?)",
+        (memory_id, *columns),
+    )
+    db.execute(
+        f"INSERT INTO {words.prefix}_lengths (id, project, length) VALUES (?, ?, ?)",
+        (memory_id, project, sum(len(column.split()) for column in columns)),
+    )
+
+
+def _add_pieces(
+    db: apsw.Connection,
+    model: Model,
+    memory_id: int,
+    text_hash: bytes,
+    kind: int,
+    project: int,
+    *,
+    writable: bool,
+) -> None:
+    pieces = select(
+        db,
+        "SELECT id, vector FROM embeddings WHERE model_id = ? AND text_hash = ? ORDER BY piece",
+        (model.id, text_hash),
+    )
+    if not pieces:
+        return
+    centroids.add(db, project, [vector for _, vector in pieces])
+    mean = from_blob(model.mean, model.dimensions) if model.mean else None
+    bits = (
+        sign_bits(centre(stacked([vector for _, vector in pieces], model.dimensions), mean))
+        if writable
+        else []
+    )
+    for place, (embedding_id, _) in enumerate(pieces):
+        db.execute(
+            "INSERT INTO indexed_pieces (owner, owner_id, embedding_id, project) VALUES ('memory', ?, ?, ?)",
+            (memory_id, embedding_id, project),
+        )
+        if writable:
+            db.execute(
+                "INSERT INTO vector_index (rowid, bits, project, kind) VALUES (?, vec_bit(?), ?, ?)",
+                (db.last_insert_rowid(), bits[place], project, kind),
+            )
+
+
+def _drop(db: apsw.Connection, memory_id: int, *, writable: bool) -> None:
+    db.execute("DELETE FROM memories_fts WHERE rowid = ?", (memory_id,))
+    db.execute("DELETE FROM memories_lengths WHERE id = ?", (memory_id,))
+    pieces = select(
+        db,
+        """SELECT p.id, p.project, e.vector FROM indexed_pieces p JOIN embeddings e ON e.id = p.embedding_id
+           WHERE p.owner = 'memory' AND p.owner_id = ?""",
+        (memory_id,),
+    )
+    for piece_id, project, vector in pieces:
+        centroids.remove(db, project, [vector])
+        if writable:
+            db.execute("DELETE FROM vector_index WHERE rowid = ?", (piece_id,))
+        db.execute("DELETE FROM indexed_pieces WHERE id = ?", (piece_id,))
+
+
+def _mark(db: apsw.Connection, value: str) -> None:
+    db.execute("UPDATE store_info SET value = ? WHERE key = 'vector_index'", (value,))

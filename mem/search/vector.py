@@ -1,0 +1,191 @@
+"""The vector leg: the nearest sign bits in sqlite-vec, rescored exactly from the stored Float32 vectors.
+
+A memory's score is that of its best piece. Small sets, retired rows and stores whose index cannot be read
+are scored exactly over all their vectors, so nothing starves behind a filter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import apsw
+
+from mem.embed.vectors import centre, from_blob, sign_bits
+from mem.search import centroids, index
+from mem.store import projects
+from mem.store.connect import select
+from mem.store.embeddings import Model
+from mem.store.filters import Where
+from mem.values import Filter
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+POOL = 200
+EXACT_BELOW = 2_000
+
+
+class Near(NamedTuple):
+    """A memory by meaning, with two cosines to the question.
+
+    `score` is taken around the mean of what is searched and ranks; `centred` around the model's mean, so
+    that it can be compared between stores.
+    """
+
+    number: int
+    score: float
+    centred: float
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLeg:
+    """Memories by meaning, best first."""
+
+    hits: tuple[Near, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An embedded query, unit length, shape (dimensions,), and the model that made it."""
+
+    vector: "NDArray[np.float32]"
+    model: Model
+
+    @property
+    def mean(self) -> "NDArray[np.float32] | None":
+        return from_blob(self.model.mean, self.model.dimensions) if self.model.mean else None
+
+
+def search(
+    db: apsw.Connection,
+    asked: Question,
+    filter_: Filter,
+    where: Where,
+    *,
+    has_vectors: bool,
+    pool: int = POOL,
+) -> VectorLeg:
+    """Rank the live memories that a filter admits by meaning."""
+    around = centroids.mixed_mean(db, asked.model, filter_.scope, asked.mean)
+    usable = has_vectors and index.state(db) == index.CURRENT
+    if not usable or _fewer_than(db, where, EXACT_BELOW):
+        return VectorLeg(_scored(asked, around, _pieces(db, "1", where), pool))
+    near = _nearest(db, asked, _prefilter(db, filter_), pool)
+    hits = _scored(asked, around, _pieces(db, _listed(near), where), pool)
+    if len(near) == pool and len(hits) < pool // 2:
+        # The filter threw most of the nearest away: search again with the whole filter inside.
+        inside = Where(
+            f"""rowid IN (SELECT p.id FROM indexed_pieces p JOIN memories m ON m.id = p.owner_id
+                WHERE p.owner = 'memory' AND {where.sql})""",
+            where.values,
+        )
+        near = _nearest(db, asked, inside, pool)
+        hits = _scored(asked, around, _pieces(db, _listed(near), where), pool)
+    return VectorLeg(hits)
+
+
+def search_rows(
+    db: apsw.Connection, asked: Question, where: Where, *, rows: str, pool: int = POOL
+) -> VectorLeg:
+    """Rank rows of any table with the columns of memories, live or not, exactly over their vectors.
+
+    The mean is mixed from these rows alone, so that the answer depends on nothing else.
+    """
+    import numpy as np
+
+    found = select(
+        db,
+        f"""SELECT m.id, e.vector FROM {rows} m
+            JOIN embeddings e ON e.text_hash = m.text_hash AND e.model_id = ? WHERE {where.sql}""",
+        (asked.model.id, *where.values),
+    )
+    around = asked.mean
+    if around is not None and found:
+        matrix = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4").reshape(len(found), -1)
+        around = centroids.mix(around, matrix.sum(axis=0, dtype=np.float64), len(found))
+    return VectorLeg(_scored(asked, around, found, pool))
+
+
+def _fewer_than(db: apsw.Connection, where: Where, limit: int) -> bool:
+    counted = db.execute(
+        f"SELECT count(*) FROM (SELECT 1 FROM memories m WHERE {where.sql} LIMIT ?)", (*where.values, limit)
+    ).get
+    return int(counted or 0) < limit
+
+
+def _prefilter(db: apsw.Connection, filter_: Filter) -> Where:
+    """Project and kind, which the index holds as metadata."""
+    parts: list[str] = []
+    values: list[Any] = []
+    if not filter_.scope.everywhere:
+        numbers = {0, projects.number_of(db, filter_.scope.project)}
+        parts.append(f"project IN ({', '.join('?' * len(numbers))})")
+        values += numbers
+    if filter_.kinds:
+        parts.append(f"kind IN ({', '.join('?' * len(filter_.kinds))})")
+        values += [index.KIND_NUMBERS[kind] for kind in filter_.kinds]
+    return Where(" AND ".join(parts), tuple(values))
+
+
+def _nearest(db: apsw.Connection, asked: Question, inside: Where, pool: int) -> list[int]:
+    bits = sign_bits(centre(asked.vector.reshape(1, -1), asked.mean))[0]
+    condition = f" AND {inside.sql}" if inside.sql else ""
+    rows = select(
+        db,
+        f"SELECT rowid FROM vector_index WHERE bits MATCH vec_bit(?) AND k = ?{condition}",
+        (bits, pool, *inside.values),
+    )
+    return [row[0] for row in rows]
+
+
+def _listed(pieces: list[int]) -> str:
+    return f"p.id IN ({','.join(map(str, pieces))})"
+
+
+def _pieces(db: apsw.Connection, chosen: str, where: Where) -> list[tuple[int, bytes]]:
+    rows = select(
+        db,
+        f"""SELECT m.id, e.vector FROM indexed_pieces p
+            JOIN memories m ON m.id = p.owner_id AND p.owner = 'memory'
+            JOIN embeddings e ON e.id = p.embedding_id WHERE {chosen} AND {where.sql}""",
+        where.values,
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def _scored(
+    asked: Question, around: "NDArray[np.float32] | None", pieces: Sequence[tuple[Any, ...]], pool: int
+) -> tuple[Near, ...]:
+    """The best piece of each memory, best memory first."""
+    if not pieces:
+        return ()
+    import numpy as np
+
+    matrix = np.frombuffer(b"".join(vector for _, vector in pieces), dtype="<f4").reshape(len(pieces), -1)
+    scores = cosines(matrix, asked.vector, around)
+    best: dict[int, int] = {}
+    for place in np.argsort(-scores, kind="stable"):
+        best.setdefault(pieces[place][0], int(place))
+        if len(best) == pool:
+            break
+    chosen = list(best.values())
+    centred = cosines(matrix[chosen], asked.vector, asked.mean)
+    return tuple(map(Near, best, scores[chosen].tolist(), centred.tolist()))
+
+
+def cosines(
+    matrix: "NDArray[np.float32]", vector: "NDArray[np.float32]", mean: "NDArray[np.float32] | None"
+) -> "NDArray[np.float32]":
+    """Cosines of unit rows to a unit vector with a mean taken off both, without building the centred matrix.
+
+    (v - m)·q / |v - m| with q = (vector - m) / |vector - m| and |v - m|² = 1 - 2 v·m + m·m; shape (rows,).
+    """
+    import numpy as np
+
+    if mean is None:
+        return matrix @ vector
+    query = centre(vector, mean)
+    lengths = np.sqrt(np.maximum(1.0 - 2.0 * (matrix @ mean) + float(mean @ mean), 1e-12))
+    along: NDArray[np.float32] = (matrix @ query - float(mean @ query)) / lengths
+    return along

@@ -1,0 +1,807 @@
+"""Every operation of `mem`, a few lines each, on the parts below.
+
+Both front ends are derived from these methods: see `mem.operations`. A service is cheap to make: the store
+and the embedder behind it are shared, the caller (who asks, from which folder) is its own.
+"""
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import apsw
+
+from mem import clock, config, doctor
+from mem.caller import Caller, current_caller
+from mem.clock import Edge
+from mem.config import Action as ConfigAction
+from mem.embed import Embedder
+from mem.embed.local import LocalEmbedder
+from mem.embed.shared import SharedEmbedder
+from mem.errors import NotFound, Refused, Usage
+from mem.operations import Doc, Panel, find_operation, operation
+from mem.paths import places
+from mem.results import (
+    Action,
+    Batch,
+    Changed,
+    Configuration,
+    Diagnosis,
+    History,
+    Hit,
+    Memories,
+    Recall,
+    Refusal,
+    Statistics,
+    Stored,
+    VectorState,
+    WindowUsed,
+)
+from mem.scope import Root, find_root
+from mem.search import index, neighbours, temporal
+from mem.search.embedding import Vectors
+from mem.search.recall import Ask, Ranking, rank
+from mem.search.vector import Question
+from mem.store import history, memories, projects, statistics, traces
+from mem.store.connect import Store
+from mem.store.events import Unit, unit_of_work
+from mem.store.filters import where
+from mem.truth import drafts, similar, supersession
+from mem.truth.writing import as_new, rewrite, store_one
+from mem.values import (
+    Category,
+    Filter,
+    Fusion,
+    Kind,
+    Layer,
+    Level,
+    Mode,
+    Moment,
+    NewMemory,
+    Notice,
+    Scope,
+    Sort,
+    Status,
+)
+
+MAX_BATCH = 500
+LONGEST_VECTOR_WAIT = 2.0  # seconds that a call waits for one of the places that may hold the model
+
+Ids = Annotated[
+    Sequence[str],
+    Doc("Memories: number, UUID, or a prefix of the UUID of 8 characters or more.", metavar="ID"),
+]
+Id = Annotated[
+    str, Doc("The memory: number, UUID, or a prefix of the UUID of 8 characters or more.", metavar="ID")
+]
+Reason = Annotated[str | None, Doc("Why; kept with the memory and in the audit log.")]
+Project = Annotated[str | None, Doc("Project, by name; else MEM_PROJECT, else the current repository.")]
+Global = Annotated[bool, Doc("Belongs to no project: known everywhere.")]
+AllProjects = Annotated[bool, Doc("Look through all projects, not only the current one and what is global.")]
+Title = Annotated[str | None, Doc("Short title; a decision's title is part of what it says.")]
+Rationale = Annotated[str | None, Doc("Why it was decided so.")]
+Alternatives = Annotated[str | None, Doc("What else was considered, and why not.")]
+Source = Annotated[str | None, Doc("Where this comes from: a file, an address, a conversation.")]
+EventTime = Annotated[str | None, Doc("When it happened: a date or a time.")]
+ValidFrom = Annotated[str | None, Doc("Since when it holds: a date (its first local instant) or a time.")]
+ValidTo = Annotated[str | None, Doc("Until when it held: a date (to the end of that local day) or a time.")]
+Expires = Annotated[str | None, Doc("When to forget it: a date, a time, or a span such as 36h, 7d, 2w.")]
+ValidAt = Annotated[str | None, Doc("Answer for what held at this date or time instead of now.")]
+KnownAt = Annotated[str | None, Doc("Answer with what was believed at this date or time.")]
+Kinds = Annotated[Sequence[Kind], Doc("Only memories of this kind.")]
+Categories = Annotated[Sequence[Category], Doc("Only memories of this category.")]
+Levels = Annotated[Sequence[Level], Doc("Only memories of this level.")]
+Layers = Annotated[Sequence[Layer], Doc("Only memories of this layer.")]
+Tags = Annotated[Sequence[str], Doc("Only memories with this tag; repeated: with all of them.")]
+Statuses = Annotated[Sequence[Status], Doc("Memories of this status instead of the active ones.")]
+MinImportance = Annotated[
+    int | None, Doc("Only memories of at least this importance.", minimum=0, maximum=10)
+]
+MinConfidence = Annotated[
+    float | None, Doc("Only memories of at least this confidence.", minimum=0, maximum=1)
+]
+Since = Annotated[str | None, Doc("Only what happened (or was recorded) at or after this date or time.")]
+Until = Annotated[
+    str | None, Doc("Only what happened (or was recorded) before the end of this date, or before this time.")
+]
+
+
+class Service:
+    """The operations, for one caller. Safe to use from several threads: each gets its own connection."""
+
+    def __init__(self, store: Store, embedder: Embedder | None, caller: Caller) -> None:
+        self._store = store
+        self._vectors = Vectors(store, embedder)
+        self._caller = caller
+
+    def of(self, caller: Caller) -> "Service":
+        """The same store and embedder for another caller."""
+        return Service(self._store, self._vectors.embedder, caller)
+
+    def close(self) -> None:
+        """Close the store; no service on it may be used afterwards."""
+        self._store.close()
+
+    # Remember
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        idempotent=True,
+        examples=(
+            'mem store "The deploy key for staging rotates every 90 days" --tag deploy --importance 7',
+            'mem store "We use Postgres" --kind decision --title Database --rationale "one engine for all"',
+            "git log -1 --format=%B | mem store - --category workflow",
+        ),
+    )
+    def store(
+        self,
+        content: Annotated[str, Doc("The text to remember.", stdin=True)],
+        *,
+        kind: Annotated[Kind, Doc("What it is.")] = Kind.LEARNING,
+        title: Title = None,
+        rationale: Rationale = None,
+        alternatives: Alternatives = None,
+        category: Annotated[Category, Doc("What it is about.")] = Category.GENERAL,
+        level: Annotated[Level, Doc("How general it is; meta_knowledge is earned.")] = Level.SEMI_ABSTRACT,
+        layer: Annotated[
+            Layer, Doc("How long it lives: working 6 hours, short_term 7 days, else until someone ends it.")
+        ] = Layer.LONG_TERM,
+        importance: Annotated[
+            int,
+            Doc(
+                "9-10 identity and rules, 7-8 active decisions, 5-6 context, up to 4 traces.",
+                minimum=0,
+                maximum=10,
+            ),
+        ] = 5,
+        confidence: Annotated[float, Doc("How sure it is.", minimum=0, maximum=1)] = 0.7,
+        project: Project = None,
+        global_: Global = False,
+        tag: Annotated[Sequence[str], Doc("A tag; may be repeated.")] = (),
+        source: Source = None,
+        event_time: EventTime = None,
+        valid_from: ValidFrom = None,
+        valid_to: ValidTo = None,
+        expires: Expires = None,
+        supersedes: Annotated[
+            Sequence[str], Doc("A memory that this one replaces; may be repeated.", metavar="ID")
+        ] = (),
+    ) -> Stored:
+        """Store a memory; says whether it was added, known already, or refused, and what it is near to.
+
+        A text that is known already is not stored twice: its tags are merged and its id is returned.
+        Near-duplicates and possible contradictions are named, never merged.
+        """
+        new = self._draft(
+            {
+                "content": content,
+                "kind": kind,
+                "title": title,
+                "rationale": rationale,
+                "alternatives": alternatives,
+                "category": category,
+                "level": level,
+                "layer": layer,
+                "importance": importance,
+                "confidence": confidence,
+                "tags": tag,
+                "source": source,
+                "event_time": event_time,
+                "valid_from": valid_from,
+                "valid_to": valid_to,
+                "expires": expires,
+            },
+            project=project,
+            global_=global_,
+        )
+        return self._write("store", [(new, tuple(supersedes))])[0]
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        idempotent=True,
+        examples=("mem store-batch notes.jsonl", "mem store-batch - < notes.json"),
+    )
+    def store_batch(
+        self,
+        items: Annotated[
+            Sequence[dict[str, Any]],
+            Doc(
+                "Objects with the arguments of store, at most 500. On the command line a file, or -: a JSON "
+                "array, or one object a line.",
+                metavar="FILE",
+                document=True,
+            ),
+        ],
+    ) -> Batch:
+        """Store many memories in one transaction; answers with an outcome per item, in order.
+
+        An item that is malformed is refused with its reason; the others are stored.
+        """
+        if len(items) > MAX_BATCH:
+            raise Usage(f"A batch holds at most {MAX_BATCH} items, not {len(items)}.", hint="Split it.")
+        if not items:
+            raise Usage("The batch is empty.", hint="Give a JSON array of objects, or one object a line.")
+        parsed = [self._item(item) for item in items]
+        wanted = [entry for entry in parsed if not isinstance(entry, Stored)]
+        written = iter(self._write("store-batch", wanted) if wanted else ())
+        return Batch(tuple(entry if isinstance(entry, Stored) else next(written) for entry in parsed))
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=('mem update 42 --importance 8 --add-tag deploy --reason "it broke twice"',),
+    )
+    def update(
+        self,
+        id: Id,
+        *,
+        content: Annotated[str | None, Doc("The new text.", stdin=True)] = None,
+        title: Title = None,
+        rationale: Rationale = None,
+        alternatives: Alternatives = None,
+        category: Annotated[Category | None, Doc("What it is about.")] = None,
+        level: Annotated[Level | None, Doc("How general it is.")] = None,
+        layer: Annotated[Layer | None, Doc("How long it lives.")] = None,
+        importance: Annotated[int | None, Doc("How much it matters.", minimum=0, maximum=10)] = None,
+        confidence: Annotated[float | None, Doc("How sure it is.", minimum=0, maximum=1)] = None,
+        project: Annotated[str | None, Doc("Move it to this project.")] = None,
+        global_: Annotated[bool, Doc("Move it out of its project: known everywhere.")] = False,
+        tag: Annotated[Sequence[str], Doc("Replace the tags by these.")] = (),
+        add_tag: Annotated[Sequence[str], Doc("Add a tag.")] = (),
+        remove_tag: Annotated[Sequence[str], Doc("Take a tag away.")] = (),
+        source: Source = None,
+        event_time: EventTime = None,
+        valid_from: ValidFrom = None,
+        valid_to: ValidTo = None,
+        expires: Expires = None,
+        clear: Annotated[Sequence[drafts.Clearable], Doc("Empty this field.")] = (),
+        reason: Reason = None,
+    ) -> Changed:
+        """Change a memory in place, for a slip in the text or its attributes; the replaced version is kept.
+
+        When the world changed rather than the wording, supersede it instead.
+        """
+        given = {
+            "content": content,
+            "title": title,
+            "rationale": rationale,
+            "alternatives": alternatives,
+            "category": category,
+            "level": level,
+            "layer": layer,
+            "importance": importance,
+            "confidence": confidence,
+            "project": self._named(project),
+            "source": source,
+            "event_time": event_time,
+            "valid_from": valid_from,
+            "valid_to": valid_to,
+            "expires": expires,
+        }
+        edit = drafts.Edit(
+            {name: value for name, value in given.items() if value is not None},
+            leaves_project=global_,
+            tags=tuple(tag),
+            add_tags=tuple(add_tag),
+            remove_tags=tuple(remove_tag),
+            clear=tuple(clear),
+        )
+        edit.require_something()
+        with self._store.read() as db:
+            before = memories.one(db, memories.resolve(db, [id])[0])
+        vectors = self._vectors.of([edit.apply(as_new(before), at=clock.to_text(clock.now()))])
+        with self._change("update", reason) as unit:
+            before = memories.one(unit.db, before.id)
+            after = edit.apply(as_new(before), at=unit.at)
+            projects.bind_if_named(unit, after.project)
+            rewrite(unit, before, after)
+            vectors.save(unit)
+        return self._changed("updated", [before.id])
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        destructive=True,
+        examples=(
+            'mem supersede 42 --content "The API listens on port 81" --valid-from 2026-04-01',
+            "mem supersede 12 13 --by 42",
+            "mem supersede 42 --ended --valid-to 2026-05-10",
+        ),
+    )
+    def supersede(
+        self,
+        ids: Ids,
+        *,
+        content: Annotated[
+            str | None,
+            Doc("What holds instead, as a new memory.", stdin=True),
+        ] = None,
+        by: Annotated[str | None, Doc("An existing memory that holds instead.", metavar="ID")] = None,
+        ended: Annotated[bool, Doc("Nothing holds instead: only close the interval.")] = False,
+        title: Annotated[str | None, Doc("Title of the new memory, if it changes.")] = None,
+        rationale: Annotated[str | None, Doc("Rationale of the new memory, if it changes.")] = None,
+        valid_from: Annotated[str | None, Doc("Since when the new memory holds: a date or a time.")] = None,
+        valid_to: Annotated[
+            str | None, Doc("When the old ones ceased to hold; else when the new one begins, else now.")
+        ] = None,
+        reason: Reason = None,
+    ) -> Changed:
+        """Replace memories by what holds now; the old ones stay with their intervals, linked to the new one.
+
+        All or nothing. The new memory takes its attributes from the first one named.
+        """
+        supersession.require_one(ids, content, by, ended)
+        closing = clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to else None
+        if ended:
+            return self._end(ids, closing, reason)
+        new = self._successor(ids, content, title, rationale, valid_from)
+        vectors = self._vectors.of([new] if new else [])
+        with self._change("supersede", reason) as unit:
+            old_ids = memories.resolve(unit.db, ids)
+            successor = memories.resolve(unit.db, [by])[0] if by else self._add_successor(unit, new)
+            notices = supersession.supersede(unit, old_ids, successor, valid_to=closing, reason=reason)
+            vectors.save(unit)
+        return self._changed("superseded", [*old_ids, successor], notices)
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=('mem archive 42 43 --reason "the service was shut down"',),
+    )
+    def archive(self, ids: Ids, *, reason: Reason = None) -> Changed:
+        """Archive memories: kept and exported, no longer recalled; `mem restore` brings them back."""
+        with self._change("archive", reason) as unit:
+            found = memories.resolve(unit.db, ids)
+            for memory in (memories.one(unit.db, number) for number in found):
+                if memory.status is Status.ARCHIVED:
+                    continue
+                if memory.status is not Status.ACTIVE:
+                    raise Refused(f"#{memory.id} is {memory.status}; only an active memory can be archived.")
+                memories.set_status(unit, memory.id, Status.ARCHIVED, reason)
+        return self._changed("archived", found)
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        idempotent=True,
+        examples=("mem restore 42",),
+    )
+    def restore(self, ids: Ids, *, reason: Reason = None) -> Changed:
+        """Bring archived memories back, unless their content was rejected or is live under another id."""
+        with self._change("restore", reason) as unit:
+            found = memories.resolve(unit.db, ids)
+            for memory in (memories.one(unit.db, number) for number in found):
+                if memory.status is Status.ACTIVE:
+                    continue
+                if memory.status is not Status.ARCHIVED:
+                    raise Refused(
+                        f"#{memory.id} is {memory.status}; only an archived memory can be restored."
+                    )
+                restored = as_new(memory)
+                if restored.expires_at is not None and restored.expires_at <= unit.at:
+                    restored = drafts.renewed(restored, at=unit.at)
+                rewrite(unit, memory, restored, status=Status.ACTIVE)
+        return self._changed("restored", found)
+
+    # Find
+
+    @operation(
+        panel=Panel.FIND,
+        examples=(
+            'mem recall "how often do we change credentials?"',
+            'mem recall "what did we decide about caching last June" --kind decision --limit 5 --json',
+            'mem recall "api port" --valid-at 2026-03-15 --known-at 2026-05-01',
+        ),
+    )
+    def recall(
+        self,
+        query: Annotated[str, Doc("The question, in any language.", stdin=True)],
+        *,
+        limit: Annotated[int, Doc("How many hits at most.", minimum=1, maximum=100)] = 10,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        kind: Kinds = (),
+        category: Categories = (),
+        level: Levels = (),
+        layer: Layers = (),
+        tag: Tags = (),
+        status: Statuses = (),
+        min_importance: MinImportance = None,
+        min_confidence: MinConfidence = None,
+        since: Since = None,
+        until: Until = None,
+        valid_at: ValidAt = None,
+        known_at: KnownAt = None,
+        mode: Annotated[Mode, Doc("Search by words and meaning, or by one of them.")] = Mode.HYBRID,
+        fusion: Annotated[Fusion, Doc("How words and meaning are joined.")] = Fusion.CONVEX,
+    ) -> Recall:
+        """Recall memories by words and by meaning; nothing at all when nothing fits."""
+        if not query.strip():
+            raise Usage(
+                "The query is empty.", hint='Ask something: mem recall "which port does the API use?"'
+            )
+        now = clock.now()
+        window = _window(query, since, until, now)
+        asked, degraded = self._vectors.question(query, mode)
+        found = Mode.LEXICAL if asked is None else mode
+        with self._store.read() as db:
+            filter_ = Filter(
+                scope=self._scope(db, project, all_projects),
+                moment=_moment(valid_at, known_at),
+                statuses=tuple(status),
+                kinds=tuple(kind),
+                categories=tuple(category),
+                levels=tuple(level),
+                layers=tuple(layer),
+                tags=tuple(tag),
+                minimum_importance=min_importance,
+                minimum_confidence=min_confidence,
+                since=window.since if window and window.hard else None,
+                until=window.until if window and window.hard else None,
+            )
+            ask = Ask(query, filter_, found, fusion, window)
+            ranking = rank(db, ask, asked, now=clock.to_text(now), has_vectors=self._store.has_vectors)
+            shown = ranking.hits[:limit]
+            rows = memories.by_ids(db, [hit.id for hit in shown], table=ranking.rows)
+            elsewhere = self._elsewhere(db, ask, asked, ranking, now)
+        if asked is not None and not self._store.has_vectors:
+            degraded = (*degraded, "no_vector_extension")
+        trace_id = traces.leave(
+            self._store,
+            traces.Trace(
+                operation="recall",
+                actor=self._caller.actor,
+                project=filter_.scope.project,
+                mode=found,
+                degraded=degraded,
+                total=len(ranking.hits),
+                signals=ranking.signals.as_record(),
+                shown=tuple((hit.id, hit.score) for hit in shown),
+                considered=tuple((hit.id, hit.score) for hit in ranking.hits[limit:]),
+            ),
+        )
+        return Recall(
+            query=query,
+            mode=found,
+            requested_mode=mode,
+            degraded=degraded,
+            trace_id=trace_id,
+            total=len(ranking.hits),
+            confidence=ranking.signals.confidence(),
+            hits=tuple(Hit(rows[hit.id], hit.score, hit.why) for hit in shown),
+            window=window,
+            elsewhere=elsewhere,
+        )
+
+    @operation(
+        panel=Panel.FIND,
+        examples=("mem get 42", "mem get 42 43 --json", "mem get 42 --known-at 2026-05-01"),
+    )
+    def get(self, ids: Ids, *, valid_at: ValidAt = None, known_at: KnownAt = None) -> Memories:
+        """Show memories in full, whatever their status; with a clock, as they were believed then."""
+        moment = _moment(valid_at, known_at)
+        with self._store.read() as db:
+            wanted = memories.resolve(db, ids)
+            table = "memories" if moment.is_now else memories.select_as_of(db, moment)
+            found = memories.by_ids(db, wanted, table=table)
+            if not moment.is_now:
+                condition = where(Filter(Scope(everywhere=True), moment), now=clock.to_text(clock.now()))
+                held = memories.numbers(db, condition, table=table)
+                found = {number: memory for number, memory in found.items() if number in held}
+        missing = [number for number in wanted if number not in found]
+        if missing:
+            raise NotFound(
+                f"#{missing[0]} did not hold, or was not known, at that moment.",
+                hint=f"See: mem history {missing[0]}",
+            )
+        return Memories(len(wanted), tuple(found[number] for number in wanted))
+
+    @operation(
+        panel=Panel.FIND,
+        name="list",
+        examples=("mem list --kind decision --sort importance", "mem list --status archived --offset 20"),
+    )
+    def list_(
+        self,
+        *,
+        limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=1000)] = 20,
+        offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
+        sort: Annotated[
+            Sort, Doc("Newest record, greatest importance, or newest event first.")
+        ] = Sort.RECORDED,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        kind: Kinds = (),
+        category: Categories = (),
+        level: Levels = (),
+        layer: Layers = (),
+        tag: Tags = (),
+        status: Statuses = (),
+        min_importance: MinImportance = None,
+        min_confidence: MinConfidence = None,
+        since: Since = None,
+        until: Until = None,
+        valid_at: ValidAt = None,
+        known_at: KnownAt = None,
+    ) -> Memories:
+        """List memories, page by page."""
+        moment = _moment(valid_at, known_at)
+        window = _hard_window(since, until)
+        with self._store.read() as db:
+            filter_ = Filter(
+                scope=self._scope(db, project, all_projects),
+                moment=moment,
+                statuses=tuple(status),
+                kinds=tuple(kind),
+                categories=tuple(category),
+                levels=tuple(level),
+                layers=tuple(layer),
+                tags=tuple(tag),
+                minimum_importance=min_importance,
+                minimum_confidence=min_confidence,
+                since=window.since if window else None,
+                until=window.until if window else None,
+            )
+            table = "memories" if moment.is_now else memories.select_as_of(db, moment)
+            condition = where(filter_, now=clock.to_text(clock.now()))
+            total, found = memories.page(db, condition, sort=sort, limit=limit, offset=offset, table=table)
+        return Memories(total, tuple(found))
+
+    @operation(panel=Panel.FIND, examples=("mem history 42",))
+    def history(self, id: Id) -> History:
+        """Show every version of a memory, and of those before and after it in its line of successors."""
+        with self._store.read() as db:
+            return history.of(db, memories.resolve(db, [id])[0])
+
+    @operation(panel=Panel.FIND, examples=("mem stats", "mem stats --all-projects --json"))
+    def stats(self, *, project: Project = None, all_projects: AllProjects = False) -> Statistics:
+        """Count memories by status, kind, layer, level, category and project; coverage of vectors; size."""
+        with self._store.read() as db:
+            return statistics.count(db, self._scope(db, project, all_projects), self._store.path)
+
+    # Set up
+
+    @operation(
+        panel=Panel.SETUP,
+        command_line_only=True,
+        writes=True,
+        idempotent=True,
+        examples=("mem config list", "mem config set model.threads 1", "mem config get model"),
+    )
+    def config(
+        self,
+        action: Annotated[ConfigAction, Doc("What to do.")] = ConfigAction.LIST,
+        key: Annotated[str | None, Doc("The setting, for get and set.")] = None,
+        value: Annotated[str | None, Doc("The new value, for set.")] = None,
+    ) -> Configuration:
+        """Show or change settings: an option wins over MEM_* variables, these over config.toml."""
+        return config.run(action, key, value)
+
+    @operation(
+        panel=Panel.SETUP,
+        command_line_only=True,
+        writes=True,
+        idempotent=True,
+        examples=("mem doctor", "mem doctor --fix"),
+    )
+    def doctor(
+        self,
+        *,
+        fix: Annotated[bool, Doc("Rebuild the derived indexes, and tighten loose permissions.")] = False,
+    ) -> Diagnosis:
+        """Check the store, its indexes, the model and the versions of everything."""
+        return doctor.examine(self._store, self._vectors.embedder, fix=fix)
+
+    # What the operations share
+
+    @contextmanager
+    def _change(self, operation_name: str, reason: str | None = None) -> Iterator[Unit]:
+        """A unit of work whose index entries are in step when it commits."""
+        with unit_of_work(self._store, operation_name, self._caller.actor, reason=reason) as unit:
+            yield unit
+            index.refresh(unit.db, unit.memory_ids, has_vectors=self._store.has_vectors)
+
+    def _write(
+        self, operation_name: str, wanted: Sequence[tuple[NewMemory, tuple[str, ...]]]
+    ) -> list[Stored]:
+        """Store drafts in one transaction; each may name memories that it replaces."""
+        vectors = self._vectors.of([new for new, _ in wanted])
+        with self._change(operation_name) as unit:
+            root = self._root()
+            outcomes = []
+            for new, replaced in wanted:
+                outcome = store_one(unit, new)
+                if outcome.action is not Action.REFUSED:
+                    projects.bind_if_named(
+                        unit, new.project, root if new.project == self._own(unit.db, root) else None
+                    )
+                    outcome = self._superseding(unit, outcome, replaced)
+                outcomes.append(outcome)
+            vectors.save(unit)
+        return self._annotated(outcomes)
+
+    def _superseding(self, unit: Unit, outcome: Stored, replaced: Sequence[str]) -> Stored:
+        if not replaced or outcome.id is None:
+            return outcome
+        old_ids = memories.resolve(unit.db, replaced)
+        notices = supersession.supersede(unit, old_ids, outcome.id, valid_to=None, reason=None)
+        return dataclasses.replace(outcome, warnings=(*outcome.warnings, *notices), superseded=tuple(old_ids))
+
+    def _annotated(self, outcomes: Sequence[Stored]) -> list[Stored]:
+        """The outcomes with the state of their vectors, and what the added ones are near to."""
+        with self._store.read() as db:
+            return [self._annotate(db, outcome) for outcome in outcomes]
+
+    def _annotate(self, db: apsw.Connection, outcome: Stored) -> Stored:
+        if outcome.action is Action.REFUSED or outcome.id is None:
+            return outcome
+        notices: tuple[Notice, ...] = ()
+        if outcome.action is Action.ADDED:
+            added = memories.one(db, outcome.id)
+            close = neighbours.near(db, added, has_vectors=self._store.has_vectors)
+            notices = similar.near_duplicates(db, added, close)
+        kept = [notice for notice in notices if not set(notice.ids) <= set(outcome.superseded)]
+        return dataclasses.replace(
+            outcome, vector=self._vectors.state(db, outcome.id), warnings=(*outcome.warnings, *kept)
+        )
+
+    def _item(self, item: Any) -> tuple[NewMemory, tuple[str, ...]] | Stored:
+        """One item of a batch as a draft; a malformed one as the refusal that is its outcome."""
+        try:
+            if not isinstance(item, dict):
+                raise Usage("An item must be an object with the arguments of store.")
+            values = find_operation("store").bind(item, agent=not self._caller.is_person)
+            replaced = tuple(values.pop("supersedes", ()))
+            project, global_ = values.pop("project", None), values.pop("global_", False)
+            values["tags"] = values.pop("tag", ())
+            return self._draft(values, project=project, global_=global_), replaced
+        except Usage as err:
+            refusal = Refusal(code=err.code, reason=str(err), hint=err.hint)
+            return Stored(Action.REFUSED, None, None, VectorState.NONE, refusal=refusal)
+
+    def _draft(self, values: dict[str, Any], *, project: str | None, global_: bool) -> NewMemory:
+        if project and global_:
+            raise Usage(
+                "A memory belongs to a project or is global, not both.", hint="Leave one of them out."
+            )
+        new = drafts.draft(values, at=clock.to_text(clock.now()))
+        if global_:
+            return new
+        with self._store.read() as db:
+            return dataclasses.replace(new, project=self._named(project) or self._current(db))
+
+    def _successor(
+        self,
+        ids: Sequence[str],
+        content: str | None,
+        title: str | None,
+        rationale: str | None,
+        valid_from: str | None,
+    ) -> NewMemory | None:
+        """The draft of what holds instead, with the attributes of the first memory named."""
+        if content is None:
+            return None
+        with self._store.read() as db:
+            before = as_new(memories.one(db, memories.resolve(db, ids)[0]))
+        return drafts.successor(
+            before,
+            content=content,
+            title=title,
+            rationale=rationale,
+            valid_from=valid_from,
+            at=clock.to_text(clock.now()),
+        )
+
+    def _add_successor(self, unit: Unit, new: NewMemory | None) -> int:
+        if new is None:
+            raise Usage("supersede needs a new text or an existing memory.")
+        outcome = store_one(unit, new)
+        if outcome.refusal is not None or outcome.id is None:
+            reason = outcome.refusal.reason if outcome.refusal else "The new text was refused."
+            raise Refused(reason, hint=outcome.refusal.hint if outcome.refusal else "")
+        return outcome.id
+
+    def _end(self, ids: Sequence[str], closing: str | None, reason: str | None) -> Changed:
+        with self._change("supersede", reason) as unit:
+            old_ids = memories.resolve(unit.db, ids)
+            supersession.end(unit, old_ids, valid_to=closing)
+        return self._changed("ended", old_ids)
+
+    def _changed(self, action: str, ids: Sequence[int], notices: Sequence[Notice] = ()) -> Changed:
+        with self._store.read() as db:
+            rows = memories.by_ids(db, ids)
+            states = {
+                self._vectors.state(db, number) for number in ids if rows[number].status is Status.ACTIVE
+            }
+        pending = VectorState.PENDING if VectorState.PENDING in states else next(iter(states), None)
+        return Changed(action, tuple(rows[number] for number in dict.fromkeys(ids)), pending, tuple(notices))
+
+    def _elsewhere(
+        self,
+        db: apsw.Connection,
+        ask: Ask,
+        asked: Question | None,
+        ranking: Ranking,
+        now: datetime,
+    ) -> int | None:
+        """Outside any project: how many more hits the projects hold."""
+        if ask.filter.scope != Scope():
+            return None
+        everywhere = dataclasses.replace(
+            ask, filter=dataclasses.replace(ask.filter, scope=Scope(everywhere=True))
+        )
+        found = rank(db, everywhere, asked, now=clock.to_text(now), has_vectors=self._store.has_vectors)
+        here = {hit.id for hit in ranking.hits}
+        return sum(hit.id not in here for hit in found.hits)
+
+    def _scope(self, db: apsw.Connection, project: str | None, all_projects: bool) -> Scope:
+        if all_projects:
+            return Scope(everywhere=True)
+        return Scope(self._named(project) or self._current(db))
+
+    def _current(self, db: apsw.Connection) -> str | None:
+        """The project of a call that names none."""
+        return self._named(self._caller.project or config.value("project")) or self._own(db, self._root())
+
+    def _own(self, db: apsw.Connection, root: Root | None) -> str | None:
+        return projects.name_of(db, root) if root is not None else None
+
+    def _root(self) -> Root | None:
+        return find_root(self._caller.folder)
+
+    def _named(self, project: str | None) -> str | None:
+        return drafts.project_name(project) if project else None
+
+
+def _moment(valid_at: str | None, known_at: str | None) -> Moment:
+    return Moment(
+        clock.parse(valid_at, Edge.LAST, name="valid-at") if valid_at else None,
+        clock.parse(known_at, Edge.LAST, name="known-at") if known_at else None,
+    )
+
+
+def _hard_window(since: str | None, until: str | None) -> WindowUsed | None:
+    if not since and not until:
+        return None
+    first = clock.parse(since, Edge.FIRST, name="since") if since else None
+    last = clock.parse(until, Edge.NEXT, name="until") if until else None
+    if first and last and last <= first:
+        raise Usage(f"until '{until}' is not after since '{since}'.")
+    return WindowUsed(first, last, None, hard=True)
+
+
+def _window(query: str, since: str | None, until: str | None, now: datetime) -> WindowUsed | None:
+    """The window asked for; else the one that a phrase of the query means, which only lifts."""
+    hard = _hard_window(since, until)
+    if hard is not None:
+        return hard
+    found = temporal.find_window(query, now, clock.local_zone())
+    if found is None:
+        return None
+    return WindowUsed(clock.to_text(found.since), clock.to_text(found.until), found.phrase, hard=False)
+
+
+def open_service(path: Path | None = None, *, caller: Caller | None = None) -> Service:
+    """The service as the environment and the configuration describe it; `path` names another store.
+
+    Raises `StoreUnusable` when the store cannot be opened, and `Usage` for a setting that cannot be.
+    """
+    named = os.environ.get("MEM_DB")
+    place = path or (Path(named).expanduser().absolute() if named else places().store)
+    embedder: Embedder | None = None
+    if config.value("model") != "none":
+        embedder = SharedEmbedder(
+            LocalEmbedder(threads=config.value("model.threads")), places().runtime, wait=LONGEST_VECTOR_WAIT
+        )
+    return Service(
+        Store(place, timeout_ms=config.value("store.timeout-ms")), embedder, caller or current_caller()
+    )

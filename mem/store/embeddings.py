@@ -1,0 +1,74 @@
+"""Vectors by the hash of their text, and the models that made them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from mem.store.connect import select
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An embedding model as the store knows it; `mean` is its centre as little-endian Float32, or None."""
+
+    id: int
+    name: str
+    dimensions: int
+    mean: bytes | None
+
+
+def active_model(db: apsw.Connection) -> Model | None:
+    """The model whose vectors are searched; None until the first vector is stored."""
+    row = db.execute("SELECT id, name, dimensions, mean FROM models WHERE active = 1").fetchone()
+    return Model(*row) if row else None
+
+
+def adopt_model(
+    db: apsw.Connection, name: str, dimensions: int, mean: bytes | None, *, at: str
+) -> Model | None:
+    """The model of that name, entered on first use; None if the store searches another model's vectors."""
+    active = active_model(db)
+    if active is not None:
+        return active if active.name == name and active.dimensions == dimensions else None
+    db.execute(
+        "INSERT INTO models (name, dimensions, mean, active, created_at) VALUES (?, ?, ?, 1, ?)",
+        (name, dimensions, mean, at),
+    )
+    return active_model(db)
+
+
+def save(db: apsw.Connection, model: Model, text_hash: bytes, pieces: Sequence[bytes]) -> None:
+    """Keep the vectors of a text's pieces, unless they are there already."""
+    db.executemany(
+        "INSERT OR IGNORE INTO embeddings (model_id, text_hash, piece, vector) VALUES (?, ?, ?, ?)",
+        [(model.id, text_hash, number, vector) for number, vector in enumerate(pieces)],
+    )
+
+
+def known_hashes(db: apsw.Connection, model: Model, hashes: Iterable[bytes]) -> set[bytes]:
+    """Which of these texts have vectors of the model."""
+    sql = "SELECT 1 FROM embeddings WHERE model_id = ? AND text_hash = ? AND piece = 0"
+    return {text_hash for text_hash in hashes if db.execute(sql, (model.id, text_hash)).get}
+
+
+def coverage(db: apsw.Connection, model: Model | None) -> tuple[int, int]:
+    """How many live memories have vectors of the model, and how many wait for them."""
+    stored, total = select(
+        db,
+        """SELECT ifnull(sum(EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?
+                                     AND e.text_hash = m.text_hash AND e.piece = 0)), 0), count(*)
+           FROM memories m WHERE m.status = 'active'""",
+        (model.id if model else 0,),
+    )[0]
+    return int(stored), int(total) - int(stored)
+
+
+def first_piece(db: apsw.Connection, model: Model, memory_id: int) -> bytes | None:
+    """The vector of a memory's first piece, if it has one."""
+    found: bytes | None = db.execute(
+        """SELECT e.vector FROM memories m JOIN embeddings e ON e.text_hash = m.text_hash AND e.model_id = ?
+           WHERE m.id = ? AND e.piece = 0""",
+        (model.id, memory_id),
+    ).get
+    return found

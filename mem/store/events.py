@@ -1,0 +1,159 @@
+"""The unit of work and the audit log: one operation, one transaction, one event, hash-chained.
+
+The hash of an event covers the previous hash and everything in the row but the free texts; these enter as
+salted SHA-256 digests. So `forget` can blank a text and its salt, and the chain still holds.
+"""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from mem import clock
+from mem.store.connect import Store, select
+from mem.values import Actor
+
+ORIGIN_HERE = 1
+FIRST_HASH = bytes(32)
+
+
+@dataclass(slots=True)
+class Unit:
+    """One write: its connection, its instant, and the event that explains it.
+
+    The event exists from the first change on (`event_id`); a unit that changed nothing leaves none.
+    """
+
+    db: apsw.Connection
+    operation: str
+    actor: Actor
+    at: str
+    texts: dict[str, str] = field(default_factory=dict)
+    detail: dict[str, Any] = field(default_factory=dict)
+    memory_ids: dict[int, None] = field(default_factory=dict)
+    _event_id: int | None = None
+
+    @property
+    def event_id(self) -> int:
+        """The event's number; the row is made when the first change asks for it."""
+        if self._event_id is None:
+            self._event_id = _begin_event(self)
+        return self._event_id
+
+    def changed(self, memory_id: int) -> int:
+        """Note that a memory changes in this unit; gives the event's number for its row."""
+        self.memory_ids[memory_id] = None
+        return self.event_id
+
+    def finish(self) -> None:
+        """Seal the event, if there is one, into the chain of this store."""
+        if self._event_id is not None:
+            _seal_event(self, self._event_id)
+
+
+@contextmanager
+def unit_of_work(store: Store, operation: str, actor: Actor, *, reason: str | None = None) -> Iterator[Unit]:
+    """One transaction with the event of one operation; all of it is committed, or nothing."""
+    with store.write() as db:
+        unit = Unit(db, operation, actor, next_instant(db))
+        if reason:
+            unit.texts["reason"] = reason
+        yield unit
+        unit.finish()
+
+
+def next_instant(db: apsw.Connection) -> str:
+    """The record time of a write: now, but never at or before the last event."""
+    last = db.execute("SELECT max(at) FROM events WHERE origin_id = ?", (ORIGIN_HERE,)).get
+    instant: datetime = clock.now()
+    if last is not None:
+        instant = max(instant, clock.from_text(last) + clock.MICROSECOND)
+    return clock.to_text(instant)
+
+
+def new_uid(at: datetime | None = None) -> str:
+    """A UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, then random bits."""
+    milliseconds = int((at or clock.now()).timestamp() * 1000)
+    number = (milliseconds << 80) | int.from_bytes(os.urandom(10), "big")
+    number = number & ~(0xF << 76) | (0x7 << 76)
+    number = number & ~(0x3 << 62) | (0x2 << 62)
+    return str(uuid.UUID(int=number))
+
+
+def _begin_event(unit: Unit) -> int:
+    unit.db.execute(
+        """INSERT INTO events
+             (uid, origin_id, sequence, at, operation, actor, client, session, previous, hash)
+           SELECT ?1, ?2, ifnull(max(sequence), 0) + 1, ?3, ?4, ?5, ?6, ?7, ?8, ?8
+           FROM events WHERE origin_id = ?2""",
+        (
+            new_uid(),
+            ORIGIN_HERE,
+            unit.at,
+            unit.operation,
+            unit.actor.kind.value,
+            unit.actor.client,
+            unit.actor.session,
+            FIRST_HASH,
+        ),
+    )
+    return unit.db.last_insert_rowid()
+
+
+def _seal_event(unit: Unit, event_id: int) -> None:
+    db = unit.db
+    placed = ",".join("?" * len(unit.memory_ids))
+    uids = select(
+        db,
+        f"SELECT uid FROM memories WHERE id IN ({placed}) ORDER BY id",
+        tuple(unit.memory_ids),
+    )
+    texts = {name: salted(text) for name, text in sorted(unit.texts.items())}
+    previous = db.execute(
+        """SELECT hash FROM events WHERE origin_id = ?
+           AND sequence = (SELECT sequence FROM events WHERE id = ?) - 1""",
+        (ORIGIN_HERE, event_id),
+    ).get
+    db.execute(
+        "UPDATE events SET subjects = ?, detail = ?, texts = ?, previous = ? WHERE id = ?",
+        (
+            _canonical([uid for (uid,) in uids]),
+            _canonical(unit.detail),
+            _canonical(texts),
+            previous or FIRST_HASH,
+            event_id,
+        ),
+    )
+    db.execute("UPDATE events SET hash = ? WHERE id = ?", (event_hash(db, event_id), event_id))
+
+
+def salted(text: str) -> dict[str, str]:
+    """A free text with the salt and the digest under which it enters the chain."""
+    salt = os.urandom(16)
+    return {"text": text, "salt": salt.hex(), "digest": hashlib.sha256(salt + text.encode()).hexdigest()}
+
+
+def event_hash(db: apsw.Connection, event_id: int) -> bytes:
+    """The hash that a stored event should have: SHA-256 over the previous hash and its canonical JSON."""
+    row = select(
+        db,
+        """SELECT o.uid, e.sequence, e.uid, e.at, e.operation, e.actor, e.client, e.session, e.subjects,
+                  e.detail, e.texts, e.previous
+           FROM events e JOIN origins o ON o.id = e.origin_id WHERE e.id = ?""",
+        (event_id,),
+    )[0]
+    *plain, subjects, detail, texts, previous = row
+    digests = {name: entry["digest"] for name, entry in json.loads(texts).items()}
+    covered = _canonical([*plain, json.loads(subjects), json.loads(detail), digests])
+    return hashlib.sha256(previous + covered.encode()).digest()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

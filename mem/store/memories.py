@@ -1,0 +1,240 @@
+"""Rows of memories: read, found by id, inserted and changed; the before-images come from the triggers."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from mem import clock
+from mem.errors import NotFound, Usage
+from mem.store.connect import select
+from mem.store.events import ORIGIN_HERE, Unit, new_uid
+from mem.store.filters import Where
+from mem.values import (
+    Category,
+    Kind,
+    Layer,
+    Level,
+    Memory,
+    Moment,
+    NewMemory,
+    Sort,
+    Status,
+    Trust,
+)
+
+COLUMNS = """m.id, m.uid, m.kind, m.title, m.content, m.category, m.level, m.layer, m.project, m.tags,
+  m.importance, m.confidence, m.source, (SELECT name FROM entities WHERE id = m.entity_id) AS entity,
+  m.rationale, m.alternatives, m.status, m.status_reason, m.status_at, m.trust, m.verified_at, m.verified_by,
+  m.event_time, m.valid_from, m.valid_to, m.recorded_at, m.changed_at, m.expires_at, m.superseded_by,
+  m.client, (SELECT uid FROM sessions WHERE id = m.session_id) AS session, m.extra"""
+
+_ORDERS = {
+    Sort.RECORDED: "m.recorded_at DESC, m.id DESC",
+    Sort.IMPORTANCE: "m.importance DESC, m.recorded_at DESC, m.id DESC",
+    Sort.EVENT_TIME: "ifnull(m.event_time, m.recorded_at) DESC, m.id DESC",
+}
+
+
+def from_row(row: Sequence[Any]) -> Memory:
+    """The value of a row that was selected by `COLUMNS`."""
+    return Memory(
+        id=row[0],
+        uid=row[1],
+        kind=Kind(row[2]),
+        title=row[3],
+        content=row[4],
+        category=Category(row[5]),
+        level=Level(row[6]),
+        layer=Layer(row[7]),
+        project=row[8],
+        tags=tuple(json.loads(row[9])),
+        importance=row[10],
+        confidence=row[11],
+        source=row[12],
+        entity=row[13],
+        rationale=row[14],
+        alternatives=row[15],
+        status=Status(row[16]),
+        status_reason=row[17],
+        status_at=row[18],
+        trust=Trust(row[19]),
+        verified_at=row[20],
+        verified_by=row[21],
+        event_time=row[22],
+        valid_from=row[23],
+        valid_to=row[24],
+        recorded_at=row[25],
+        changed_at=row[26],
+        expires_at=row[27],
+        superseded_by=row[28],
+        client=row[29],
+        session=row[30],
+        extra=json.loads(row[31]),
+    )
+
+
+def by_ids(db: apsw.Connection, ids: Iterable[int], *, table: str = "memories") -> dict[int, Memory]:
+    """The memories with these numbers, by number."""
+    sql = f"SELECT {COLUMNS} FROM {table} m WHERE m.id IN (SELECT value FROM json_each(?))"
+    return {row[0]: from_row(row) for row in db.execute(sql, (json.dumps(list(ids)),))}
+
+
+def one(db: apsw.Connection, memory_id: int) -> Memory:
+    """The memory with this number, which is known to exist."""
+    return by_ids(db, [memory_id])[memory_id]
+
+
+def page(
+    db: apsw.Connection, where: Where, *, sort: Sort, limit: int, offset: int, table: str = "memories"
+) -> tuple[int, list[Memory]]:
+    """How many memories match, and one page of them."""
+    total = db.execute(f"SELECT count(*) FROM {table} m WHERE {where.sql}", where.values).get
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM {table} m WHERE {where.sql} ORDER BY {_ORDERS[sort]} LIMIT ? OFFSET ?",
+        (*where.values, limit, offset),
+    )
+    return int(total), [from_row(row) for row in rows]
+
+
+def numbers(db: apsw.Connection, where: Where, *, table: str = "memories") -> set[int]:
+    """The numbers of the memories that match."""
+    return {row[0] for row in db.execute(f"SELECT m.id FROM {table} m WHERE {where.sql}", where.values)}
+
+
+_NUMBER = re.compile(r"#?(\d{1,18})", re.ASCII)
+_UID = re.compile(r"[0-9a-f-]{8,36}", re.ASCII)
+
+
+def resolve(db: apsw.Connection, references: Iterable[str]) -> list[int]:
+    """The numbers that ids stand for, without repeats; raises `NotFound`, or `Usage` for what is no id."""
+    found: dict[int, None] = {}
+    for reference in references:
+        found[_resolve(db, reference.strip())] = None
+    return list(found)
+
+
+def _resolve(db: apsw.Connection, reference: str) -> int:
+    if number := _NUMBER.fullmatch(reference):
+        known = db.execute("SELECT id FROM memories WHERE id = ?", (int(number[1]),)).get
+        if known is None:
+            raise NotFound(f"There is no memory {reference}.", hint="See: mem list")
+        return int(known)
+    prefix = reference.casefold()
+    if not _UID.fullmatch(prefix):
+        raise Usage(
+            f"'{reference}' is not an id.",
+            hint="Give a number, a UUID, or 8 or more of its first characters, with a letter or hyphen.",
+        )
+    rows = select(
+        db,
+        "SELECT id, uid, title, content FROM memories WHERE uid >= ? AND uid < ? ORDER BY id LIMIT 6",
+        (prefix, prefix + "g"),
+    )
+    if not rows:
+        raise NotFound(f"There is no memory {reference}.", hint="See: mem list")
+    if len(rows) > 1:
+        listed = "; ".join(f"#{row[0]} {row[1]}" for row in rows[:5])
+        raise NotFound(f"'{reference}' stands for more than one memory.", hint=f"Give more of it: {listed}.")
+    return int(rows[0][0])
+
+
+def insert(
+    unit: Unit,
+    new: NewMemory,
+    *,
+    status: Status,
+    fingerprint: bytes,
+    text_hash: bytes,
+    entity_id: int | None = None,
+) -> int:
+    """Write a new memory; gives its number."""
+    row = {
+        "uid": new_uid(clock.from_text(unit.at)),
+        "origin_id": ORIGIN_HERE,
+        "kind": new.kind.value,
+        "title": new.title,
+        "content": new.content,
+        "rationale": new.rationale,
+        "alternatives": new.alternatives,
+        "category": new.category.value,
+        "level": new.level.value,
+        "layer": new.layer.value,
+        "importance": new.importance,
+        "confidence": new.confidence,
+        "project": new.project,
+        "entity_id": entity_id,
+        "tags": json.dumps(new.tags, ensure_ascii=False),
+        "source": new.source,
+        "client": unit.actor.client,
+        "status": status.value,
+        "event_time": new.event_time,
+        "valid_from": new.valid_from,
+        "valid_to": new.valid_to,
+        "expires_at": new.expires_at,
+        "fingerprint": fingerprint,
+        "text_hash": text_hash,
+        "recorded_at": unit.at,
+        "changed_at": unit.at,
+        "event_id": unit.event_id,
+    }
+    names, marks = ", ".join(row), ", ".join("?" * len(row))
+    unit.db.execute(f"INSERT INTO memories ({names}) VALUES ({marks})", tuple(row.values()))
+    memory_id = unit.db.last_insert_rowid()
+    unit.changed(memory_id)
+    return memory_id
+
+
+def change(unit: Unit, memory_id: int, values: Mapping[str, Any]) -> None:
+    """Write new values into a memory's columns; the trigger keeps what they replace."""
+    row = {**values, "changed_at": unit.at, "event_id": unit.changed(memory_id)}
+    sets = ", ".join(f"{name} = ?" for name in row)
+    unit.db.execute(f"UPDATE memories SET {sets} WHERE id = ?", (*row.values(), memory_id))
+
+
+def set_status(unit: Unit, memory_id: int, status: Status, reason: str | None) -> None:
+    """Change the status, with its reason and time."""
+    change(unit, memory_id, {"status": status.value, "status_reason": reason, "status_at": unit.at})
+
+
+def same_content(
+    db: apsw.Connection, fingerprint: bytes, kind: Kind, project: str | None, entity_id: int | None
+) -> list[int]:
+    """Memories with this fingerprint in one project, of one kind, about one entity; live ones first."""
+    rows = db.execute(
+        """SELECT id FROM memories WHERE fingerprint = ? AND kind = ? AND project IS ? AND entity_id IS ?
+           ORDER BY status = 'active' DESC, status = 'proposed' DESC, changed_at DESC, id DESC""",
+        (fingerprint, kind.value, project, entity_id),
+    )
+    return [row[0] for row in rows]
+
+
+def predecessors(db: apsw.Connection, memory_id: int) -> list[int]:
+    """The memories that this one supersedes."""
+    return [
+        row[0]
+        for row in db.execute("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", (memory_id,))
+    ]
+
+
+def select_as_of(db: apsw.Connection, moment: Moment) -> str:
+    """Fill a temporary table with what the store held at a moment of record time; gives the table's name.
+
+    One row per memory. Without `known_at` these are the present rows.
+    """
+    db.execute("DROP TABLE IF EXISTS temp.as_of_memories")
+    db.execute("CREATE TEMP TABLE as_of_memories AS SELECT * FROM memories WHERE 0")
+    names = ", ".join(str(row[1]) for row in db.execute("PRAGMA table_info(memories)"))
+    if moment.known_at is None:
+        db.execute(f"INSERT INTO as_of_memories SELECT {names} FROM memories")
+    else:
+        db.execute(
+            f"""INSERT INTO as_of_memories
+                SELECT {names} FROM memories WHERE changed_at <= ?1
+                UNION ALL
+                SELECT {names} FROM memories_versions WHERE changed_at <= ?1 AND replaced_at > ?1""",
+            (moment.known_at,),
+        )
+    return "as_of_memories"

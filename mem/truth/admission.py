@@ -1,0 +1,87 @@
+"""The one gate before a text is written: rejected content stays out, known content is recognised."""
+
+from dataclasses import dataclass
+
+import apsw
+
+from mem import clock
+from mem.results import Action, Refusal
+from mem.store import memories, tombstones
+from mem.values import Kind, Memory, Status
+
+# Why an archived memory may come back by being restated: nobody judged its content.
+REVIVABLE = frozenset(("expired", "undone", "compressed"))
+ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What makes two memories the same: fingerprint, kind, project and entity."""
+
+    fingerprint: bytes
+    kind: Kind
+    project: str | None
+    entity_id: int | None = None
+    entity_uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says: add it, or what else it is, and which memory it meets."""
+
+    action: Action
+    memory: Memory | None = None
+    refusal: Refusal | None = None
+
+
+def admit(db: apsw.Connection, identity: Identity, *, now: str, itself: int | None = None) -> Verdict:
+    """Ask the tombstones and the memories with the same content; `itself` is a memory being rewritten."""
+    stone = tombstones.binding(db, identity.fingerprint, identity.entity_uid, identity.project)
+    if stone is not None:
+        return Verdict(Action.REFUSED, refusal=_rejected(stone))
+    met = memories.same_content(db, identity.fingerprint, identity.kind, identity.project, identity.entity_id)
+    others = [memory_id for memory_id in met if memory_id != itself]
+    return _meet(memories.one(db, others[0]), now) if others else Verdict(Action.ADDED)
+
+
+def _meet(known: Memory, now: str) -> Verdict:
+    match known.status:
+        case Status.ACTIVE if known.expires_at is not None and known.expires_at <= now:
+            return Verdict(Action.REVIVED, known)
+        case Status.ACTIVE | Status.PROPOSED:
+            return Verdict(Action.ALREADY_KNOWN, known)
+        case Status.ARCHIVED if known.status_reason in REVIVABLE:
+            return Verdict(Action.REVIVED, known)
+        case Status.SUPERSEDED if known.superseded_by is None and known.status_reason == ENDED:
+            return Verdict(Action.ADDED)
+        case _:
+            return Verdict(Action.REFUSED, known, _retired(known))
+
+
+def _rejected(stone: tombstones.Tombstone) -> Refusal:
+    reason = f": {stone.reason}" if stone.reason else ""
+    return Refusal(
+        code="rejected",
+        reason=f"This was rejected on {clock.local_day(stone.recorded_at)}{reason}.",
+        hint="A person can lift the rejection.",
+        id=stone.memory_id,
+        at=stone.recorded_at,
+    )
+
+
+def _retired(known: Memory) -> Refusal:
+    day = clock.local_day(known.status_at or known.changed_at)
+    why = f": {known.status_reason}" if known.status_reason else ""
+    match known.status:
+        case Status.SUPERSEDED:
+            successor = f"#{known.superseded_by}" if known.superseded_by else "nothing"
+            reason = f"#{known.id} said this and was superseded by {successor} on {day}{why}."
+            hint = f"If it holds again: mem supersede {known.superseded_by or known.id} --content '…'"
+        case Status.REJECTED:
+            reason, hint = f"#{known.id} was rejected on {day}{why}.", "A person can lift the rejection."
+        case _:
+            reason, hint = (
+                f"#{known.id} was archived on {day}{why}.",
+                f"Bring it back: mem restore {known.id}",
+            )
+    return Refusal(code=known.status.value, reason=reason, hint=hint, id=known.id, at=known.status_at)

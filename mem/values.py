@@ -1,0 +1,213 @@
+"""The values that the parts hand to each other: frozen, and checked at the edge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    LEARNING = "learning"
+    DECISION = "decision"
+    OBSERVATION = "observation"
+    SUMMARY = "summary"
+
+
+class Status(StrEnum):
+    """`proposed` waits for a person; only `active` memories are recalled unless another is asked for."""
+
+    PROPOSED = "proposed"
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+    SUPERSEDED = "superseded"
+    REJECTED = "rejected"
+
+
+class Trust(StrEnum):
+    UNVERIFIED = "unverified"
+    VERIFIED = "verified"
+    DISPUTED = "disputed"
+
+
+class Level(StrEnum):
+    """How general a memory is."""
+
+    META_KNOWLEDGE = "meta_knowledge"
+    SEMI_ABSTRACT = "semi_abstract"
+    CONCRETE_TRACE = "concrete_trace"
+
+
+class Layer(StrEnum):
+    """How long a memory lives: 6 hours, 7 days, until someone ends it, for ever."""
+
+    WORKING = "working"
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+    PERMANENT = "permanent"
+
+
+class Category(StrEnum):
+    GENERAL = "general"
+    PEOPLE = "people"
+    PROJECT = "project"
+    DECISION = "decision"
+    FEEDBACK = "feedback"
+    BUG = "bug"
+    RELATIONSHIP = "relationship"
+    SKILL = "skill"
+    PREFERENCE = "preference"
+    PATTERN = "pattern"
+    MISTAKE = "mistake"
+    INSIGHT = "insight"
+    RESEARCH = "research"
+    ARCHITECTURE = "architecture"
+    INFRASTRUCTURE = "infrastructure"
+    TOOL = "tool"
+    WORKFLOW = "workflow"
+    PERFORMANCE = "performance"
+    SECURITY = "security"
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    VECTOR = "vector"
+
+
+class Fusion(StrEnum):
+    """How the legs of a recall are joined: a weighted sum of min-max scores, or reciprocal rank fusion."""
+
+    CONVEX = "convex"
+    RRF = "rrf"
+
+
+class Sort(StrEnum):
+    RECORDED = "recorded"
+    IMPORTANCE = "importance"
+    EVENT_TIME = "event_time"
+
+
+class ActorKind(StrEnum):
+    """Who acts: a person at a shell, an agent, a host's hook, or an unattended job."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    HOOK = "hook"
+    CRON = "cron"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who an event is ascribed to."""
+
+    kind: ActorKind
+    client: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which projects a read sees: one project and what belongs to none, or everything."""
+
+    project: str | None = None
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The two clocks of a read, as stored texts: what held at `valid_at`, as believed at `known_at`."""
+
+    valid_at: str | None = None
+    known_at: str | None = None
+
+    @property
+    def is_now(self) -> bool:
+        return self.valid_at is None and self.known_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a read asks of memories; an empty tuple or None asks nothing. Instants are stored texts."""
+
+    scope: Scope = Scope()
+    moment: Moment = Moment()
+    statuses: tuple[Status, ...] = (Status.ACTIVE,)
+    kinds: tuple[Kind, ...] = ()
+    categories: tuple[Category, ...] = ()
+    levels: tuple[Level, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    tags: tuple[str, ...] = ()
+    minimum_importance: int | None = None
+    minimum_confidence: float | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory that is about to be written: checked, with its instants as stored texts."""
+
+    content: str
+    kind: Kind = Kind.LEARNING
+    title: str | None = None
+    rationale: str | None = None
+    alternatives: str | None = None
+    category: Category = Category.GENERAL
+    level: Level = Level.SEMI_ABSTRACT
+    layer: Layer = Layer.LONG_TERM
+    importance: int = 5
+    confidence: float = 0.7
+    project: str | None = None
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    event_time: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory as the store has it. `recorded_at` and the other instants are stored texts."""
+
+    id: int
+    uid: str
+    kind: Kind
+    title: str | None
+    content: str
+    category: Category
+    level: Level
+    layer: Layer
+    project: str | None
+    tags: tuple[str, ...]
+    importance: int
+    confidence: float
+    source: str | None
+    entity: str | None
+    rationale: str | None
+    alternatives: str | None
+    status: Status
+    status_reason: str | None
+    status_at: str | None
+    trust: Trust
+    verified_at: str | None
+    verified_by: str | None
+    event_time: str | None
+    valid_from: str | None
+    valid_to: str | None
+    recorded_at: str
+    changed_at: str
+    expires_at: str | None
+    superseded_by: int | None
+    client: str | None
+    session: str | None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that the writer should know though the write was done."""
+
+    code: str
+    message: str
+    ids: tuple[int, ...] = ()

@@ -1,0 +1,159 @@
+"""What the tests share: a home of their own, a service on a real store, and `mem` as a real process."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import mem
+from mem.caller import Caller
+from mem.embed import Role
+from mem.embed.local import LocalEmbedder
+from mem.service import Service
+from mem.store.connect import Store
+from mem.values import Actor, ActorKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SOURCE = Path(mem.__file__).parent.parent
+
+# What the shell of a developer or an agent may set, and what decides how a terminal is written to.
+_FOREIGN = re.compile(
+    r"(MEM|CLAUDE|CURSOR|GEMINI|CODEX|XDG|PYTEST|TYPER)_|(CLAUDECODE|NO_COLOR|FORCE_COLOR|PY_COLORS|COLUMNS|"
+    r"TERMINAL_WIDTH|GITHUB_ACTIONS|BASH_COMPLETION_USER_DIR|ZDOTDIR)$"
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A private `MEM_HOME`, in an environment that says nothing else; the working folder is no repository."""
+    for name in filter(_FOREIGN.match, list(os.environ)):
+        monkeypatch.delenv(name)
+    for name in ("user", "work"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("MEM_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "home"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a process ended, and every byte that it wrote."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def out(self) -> str:
+        return self.stdout.decode()
+
+    @property
+    def err(self) -> str:
+        return self.stderr.decode()
+
+    def document(self) -> dict[str, Any]:
+        """The one JSON document on standard output."""
+        import json
+
+        found = json.loads(self.stdout)
+        assert isinstance(found, dict)
+        return found
+
+
+def process_environment(extra: dict[str, str] | None = None) -> dict[str, str]:
+    """The environment of a `mem` that is started as a process, from the same source as the tests import."""
+    return {**os.environ, "PYTHONPATH": str(SOURCE), **(extra or {})}
+
+
+@pytest.fixture
+def run_mem(home: Path) -> Callable[..., Ran]:
+    """`mem` with these arguments, as a real process in the private home."""
+
+    def run(
+        *arguments: str | bytes | Path, stdin: bytes | None = None, env: dict[str, str] | None = None
+    ) -> Ran:
+        done = subprocess.run(
+            [sys.executable, "-m", "mem", *arguments],
+            input=b"" if stdin is None else stdin,
+            capture_output=True,
+            env=process_environment(env),
+            timeout=120,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+class BagOfWords:
+    """A tiny embedder: words hashed into a few dimensions, so that texts with shared words lie close."""
+
+    name = "bag-of-words@1"
+    dimensions = 256
+    loaded = True
+
+    def ready(self) -> None:
+        """It always is."""
+
+    def mean(self) -> None:
+        """It has no centre."""
+
+    def split(self, text: str) -> list[str]:
+        """One piece."""
+        return [text]
+
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        """Counts of hashed words, of length one."""
+        import numpy as np
+
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in re.findall(r"\w+", text.casefold()) or [text]:
+                row[zlib.crc32(word.encode()) % self.dimensions] += 1
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def fake_embedder() -> BagOfWords:
+    """An embedder that costs nothing; it knows words, not meaning."""
+    return BagOfWords()
+
+
+@pytest.fixture
+def person(home: Path) -> Caller:
+    """A person at a shell, in a folder that is no repository."""
+    return Caller(Actor(ActorKind.PERSON), Path.cwd())
+
+
+@pytest.fixture
+def memory(home: Path, fake_embedder: BagOfWords, person: Caller) -> Iterator[Service]:
+    """A service over a real store, with the fake embedder, for a person outside any project."""
+    store = Store(home / "memory.db")
+    yield Service(store, fake_embedder, person)
+    store.close()
+
+
+@pytest.fixture(scope="session")
+def real_embedder() -> LocalEmbedder:
+    """The bundled model, loaded once."""
+    return LocalEmbedder()
+
+
+@pytest.fixture
+def real_memory(home: Path, real_embedder: LocalEmbedder, person: Caller) -> Iterator[Service]:
+    """A service over a real store, with the bundled model, for a person outside any project."""
+    store = Store(home / "memory.db")
+    yield Service(store, real_embedder, person)
+    store.close()
