@@ -59,7 +59,7 @@ _TEXTS = st.one_of(
     st.lists(_FRAGMENTS, max_size=12).map("".join),
     st.lists(st.one_of(_FRAGMENTS, st.text(max_size=6)), max_size=12).map(" ".join),
 )
-_thorough = settings(max_examples=300, deadline=None, database=None)
+_thorough = settings(max_examples=12000, deadline=None, database=None)
 
 HOSTILE = [
     '"', "'", "don't", "AND", "OR NOT", "NEAR(", "(", "*", "C++", "a:b", "^x", "{x}: y", "--", "%", "_",
@@ -123,6 +123,9 @@ def index() -> Index:
         ("l'utilisateur", "un utilisateur"),
         ("库", "仓库"),
         ("３.１１", "Python 3.11"),
+        ("2025", "سنة ٢٠٢٥"),
+        ("foo", "foo\u200bbar"),
+        ("foobar", "foo\u200dbar"),
     ],
 )
 def test_a_document_is_found_in_another_spelling(index: Index, query: str, document: str) -> None:
@@ -185,6 +188,13 @@ def test_a_document_is_found_by_its_own_words(text: str) -> None:
 def test_folding_twice_loses_nothing(text: str) -> None:
     once = fold(text)
     assert set(_SHARED.tokens(once)) <= set(_SHARED.tokens(fold(once)))
+
+
+@pytest.mark.parametrize("text", ["a\0b", "é\0b"])
+def test_nul_divides_words(index: Index, text: str) -> None:
+    index.hold(fold(text))
+    assert "\0" not in fold(text)
+    assert index.finds("b")
 
 
 @_thorough

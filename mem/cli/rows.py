@@ -59,22 +59,17 @@ def rows(answer: Answer) -> Iterator[Row]:
                 yield str(memory.id), *_summary(memory)
         case History():
             for change in answer.changes:
-                changed = (f"{name}={_value(value)}" for name, value in change.changed.items())
-                yield (
-                    change.at,
-                    _number(change.id),
-                    change.operation,
-                    change.actor,
-                    change.reason or "",
-                    *changed,
-                )
+                changed = "; ".join(f"{name}={_value(value)}" for name, value in change.changed.items())
+                who = (change.operation, change.actor, change.reason or "")
+                yield change.at, _number(change.id), *who, changed
         case Statistics():
             yield from _counts(answer)
         case Configuration():
             yield from _settings(answer)
         case Diagnosis():
             for check in answer.checks:
-                yield _state(check), check.name, check.detail, check.hint
+                told = f"{check.detail}; {check.hint}" if check.hint else check.detail
+                yield _state(check), check.name, told
         case Text():
             yield from ((line,) for line in answer.text.splitlines())
         case _:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from mem import clock
@@ -16,20 +18,19 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LONGEST = 400  # characters of a hit's text; `mem get` shows it in full
+WIDEST, NARROWEST = 30, 20  # cells of a column before the last one, and of the last one
 
 
 def show(answer: Answer, *, in_full: bool) -> None:
     """Write the answer to the terminal; `in_full` shows whole memories instead of a line for each."""
-    import sys
-
     from rich.console import Console
 
     console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
-    for part in _parts(answer, in_full=in_full):
+    for part in _parts(answer, console.width, in_full=in_full):
         console.print(part)
 
 
-def _parts(answer: Answer, *, in_full: bool) -> Iterator[RenderableType]:
+def _parts(answer: Answer, width: int, *, in_full: bool) -> Iterator[RenderableType]:
     match answer:
         case Recall():
             yield _hits(answer)
@@ -37,9 +38,9 @@ def _parts(answer: Answer, *, in_full: bool) -> Iterator[RenderableType]:
             for number, memory in enumerate(answer.memories):
                 yield from _whole(memory, first=number == 0)
         case Memories():
-            yield _grid(answer, no_wrap=True)
+            yield _grid(answer, width, cut=True)
         case _:
-            yield _grid(answer, no_wrap=False)
+            yield _grid(answer, width, cut=False)
 
 
 def _hits(answer: Recall) -> Table:
@@ -61,7 +62,7 @@ def _hits(answer: Recall) -> Table:
 
 def _facts(memory: Memory) -> str:
     day = clock.local_day(memory.event_time or memory.recorded_at)
-    tags = " ".join(f"#{tag}" for tag in memory.tags)
+    tags = ", ".join(memory.tags)
     status = "" if memory.status == "active" else memory.status
     parts = (memory.kind, memory.category, memory.project or "global", day, status, tags)
     return visible(one_line(" · ".join(part for part in parts if part)))
@@ -83,19 +84,24 @@ def _whole(memory: Memory, *, first: bool) -> Iterator[RenderableType]:
     yield Text(visible(memory.content))
 
 
-def _grid(answer: Answer, *, no_wrap: bool) -> Table:
-    """Rows in columns; the last column takes what is left of the width."""
+def _grid(answer: Answer, width: int, *, cut: bool) -> Table:
+    """Rows in columns; the last one wraps in what is left of the width, or is `cut` to one line."""
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
-    lines = list(rows(answer))
-    width = max((len(line) for line in lines), default=1)
+    lines = [[visible(cell) for cell in row] for row in rows(answer)]
+    *short, _ = zip_longest(*lines, fillvalue="") if lines else [()]
+    widths = [min(WIDEST, max(map(cell_len, column))) for column in short]
+    left = max(NARROWEST, width - sum(widths) - 2 * len(widths))
     table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(width - 1):
-        table.add_column(overflow="fold", no_wrap=no_wrap)
-    table.add_column(overflow="ellipsis" if no_wrap else "fold", no_wrap=no_wrap, ratio=1)
+    for wide in widths:
+        table.add_column(width=wide, overflow="fold")
+    table.add_column(max_width=left, overflow="fold")
     for line in lines:
-        cells = [Text(visible(cell)) for cell in line]
+        cells = [Text(cell) for cell in line]
+        if cut:
+            cells[-1].truncate(left, overflow="ellipsis")
         if isinstance(answer, Diagnosis):
             cells[0].stylize({"ok": "green", "fixed": "yellow"}.get(line[0], "bold red"))
         table.add_row(*cells)

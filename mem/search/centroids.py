@@ -32,14 +32,10 @@ def remove(db: apsw.Connection, project: int, vectors: Sequence[bytes]) -> None:
     _move(db, project, vectors, -1)
 
 
-def mixed_mean(
-    db: apsw.Connection, model: Model, scope: Scope, mean: "NDArray[np.float32] | None"
-) -> "NDArray[np.float32] | None":
-    """The mean to rank a scope around, shape (dimensions,); None for a model that needs none."""
+def gathered(db: apsw.Connection, model: Model, scope: Scope) -> tuple["NDArray[np.float64]", int]:
+    """The sum of the vectors of a scope, shape (dimensions,), and how many pieces they are."""
     import numpy as np
 
-    if mean is None:
-        return None
     numbers = (0, projects.number_of(db, scope.project))
     rows = select(
         db,
@@ -49,13 +45,17 @@ def mixed_mean(
     total = np.zeros(model.dimensions)
     for _, blob in rows:
         total += np.frombuffer(blob, dtype="<f8")
-    return mix(mean, total, sum(pieces for pieces, _ in rows))
+    return total, sum(pieces for pieces, _ in rows)
 
 
-def mix(mean: "NDArray[np.float32]", total: "NDArray[np.float64]", pieces: int) -> "NDArray[np.float32]":
-    """(PRIOR · model's mean + sum of the pieces) / (PRIOR + number of pieces)."""
+def mix(
+    mean: "NDArray[np.float32] | None", total: "NDArray[np.float64]", pieces: int
+) -> "NDArray[np.float32] | None":
+    """(PRIOR · model's mean + sum of pieces) / (PRIOR + number of pieces); None if the model has no mean."""
     import numpy as np
 
+    if mean is None:
+        return None
     mixed: NDArray[np.float32] = ((PRIOR * mean + total) / (PRIOR + pieces)).astype(np.float32)
     return mixed
 

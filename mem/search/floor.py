@@ -6,7 +6,7 @@ prints. `recall` drops only what is plainly unrelated; a hook speaks only when i
 """
 
 from dataclasses import asdict, dataclass
-from math import exp
+from math import exp, log, sqrt
 
 from mem.search.lexical import LexicalLeg
 from mem.search.vector import VectorLeg
@@ -19,7 +19,9 @@ BY_WORDS = (-2.39, 5.01, 2.71, 0.002)
 
 HOOK = 0.615  # confidence that one prompt in twenty without an answer reaches
 LEAST_MEANING = 0.15  # centred cosine under which two texts have nothing to do with each other
-LEAST_COVERAGE = 0.12  # share of the query's weight that its words alone must cover
+MOST_NOISE = 0.32  # what the best of many unrelated texts reaches at most
+LEAST_COVERAGE = 0.12  # share of the query's weight that a hit must cover by its words alone
+TELLING_COVERAGE = 0.20  # share of it that speaks for itself, whatever the meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,24 @@ def signals(words: LexicalLeg, meaning: VectorLeg) -> Signals:
     )
 
 
+def noise(searched: int) -> float:
+    """The centred cosine that the best of so many unrelated texts reaches.
+
+    The greatest of n normal values lies near their mean + deviation · √(2 ln n); mean and deviation are set
+    so that one answerable question in a hundred of the coding set falls silent, and none of LoCoMo's.
+    """
+    return min(MOST_NOISE, max(LEAST_MEANING, 0.133 * sqrt(2 * log(max(1, searched))) - 0.116))
+
+
 def related(words: LexicalLeg, meaning: VectorLeg) -> set[int]:
     """The hits that are not plainly unrelated: near enough in meaning, or by enough of the query's words.
 
-    Where no vectors were compared, every shared word counts.
+    Where no vectors were compared, every shared word counts. Where the best of them is no nearer than
+    chance has it and the words do not speak for themselves, there is none.
     """
+    best = max((near.centred for near in meaning.hits), default=None)
+    if best is not None and best < noise(meaning.searched) and words.coverage < TELLING_COVERAGE:
+        return set()
     close = {near.number for near in meaning.hits if near.centred >= LEAST_MEANING}
     least = LEAST_COVERAGE * words.mass if meaning.hits else 0.0
     return close | {number for number, score in words.hits if score >= least}

@@ -19,13 +19,16 @@ from mem.search.vector import Question, VectorLeg
 from mem.store import memories
 from mem.store.connect import select
 from mem.store.filters import Where, is_live, where
-from mem.values import Filter, Fusion, Mode, Scope
+from mem.values import Filter, Fusion, Level, Mode, Scope
 
 # Measured on both benchmark sets: where the best lexical hit covers little of the query, its words are
 # mostly noise, so the weight of the lexical leg falls with the square of the coverage.
 LEXICAL_WEIGHT = 0.5
 FULL_COVERAGE = 0.25
 WINDOW_LIFT = 0.15
+# General knowledge a little before traces: enough to order what is nearly equal. Decay stays out, since it
+# would bring usage into the rank.
+LEVEL_OFFSETS = {Level.META_KNOWLEDGE: 0.01, Level.SEMI_ABSTRACT: 0.0, Level.CONCRETE_TRACE: -0.01}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def _fused(db: apsw.Connection, ask: Ask, words: LexicalLeg, meaning: VectorLeg,
     scores = _scores(ask, legs, words)
     related = floor.related(words, meaning)
     facts = _facts(db, [memory_id for memory_id in scores if memory_id in related], rows)
+    scores = {memory_id: _bounded(scores[memory_id] + fact.offset) for memory_id, fact in facts.items()}
     if ask.window is not None and not ask.window.hard:
         scores = _lifted(scores, facts, ask.window)
     places = {name: _places(leg) for name, leg in legs.items()}
@@ -123,9 +127,10 @@ def _places(leg: fuse.Ranking) -> dict[int, LegScore]:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What orders equals, and when the memory is of: `order` sorts ascending."""
+    """What orders equals (`order` sorts ascending), what its level adds, and when the memory is of."""
 
     order: tuple[bool, int, int]
+    offset: float
     time: str
 
 
@@ -134,12 +139,19 @@ def _facts(db: apsw.Connection, ids: list[int], rows: str) -> dict[int, _Facts]:
     found = select(
         db,
         f"""SELECT m.id, m.trust = 'disputed', m.importance, m.recorded_at,
-                   ifnull(m.event_time, m.recorded_at)
+                   ifnull(m.event_time, m.recorded_at), m.level
             FROM {rows} m WHERE m.id IN (SELECT value FROM json_each(?))""",
         (json.dumps(ids),),
     )
     newest = {row[0]: -place for place, row in enumerate(sorted(found, key=lambda row: (row[3], row[0])))}
-    return {row[0]: _Facts((bool(row[1]), -row[2], newest[row[0]]), row[4]) for row in found}
+    return {
+        row[0]: _Facts((bool(row[1]), -row[2], newest[row[0]]), LEVEL_OFFSETS[Level(row[5])], row[4])
+        for row in found
+    }
+
+
+def _bounded(score: float) -> float:
+    return min(1.0, max(0.0, score))
 
 
 def _lifted(scores: dict[int, float], facts: Mapping[int, _Facts], window: WindowUsed) -> dict[int, float]:

@@ -279,20 +279,13 @@ def _matched(slots: tuple[str, ...], tokens: list[_Token], start: int) -> tuple[
     languages, place = ANY_LANGUAGE, start
     for slot in slots:
         if slot == "link*":
-            for _ in range(3):
-                if (
-                    place < len(tokens)
-                    and tokens[place].tight
-                    and tokens[place].sense((Kind.LINK,), languages)
-                ):
-                    place += 1
+            place = _after_links(tokens, place)
             continue
         name, kinds = _SLOTS[slot.removesuffix("?")]
         token = tokens[place] if place < len(tokens) else None
-        reached = place == start or (
-            token is not None and (token.tight or _goes_on(tokens[place - 1], token))
-        )
-        sense = token.sense(kinds, languages) if token is not None and reached else None
+        if token is not None and place > start and not (token.tight or _goes_on(tokens[place - 1], token)):
+            token = None
+        sense = token.sense(kinds, languages) if token else None
         if sense is None:
             if slot.endswith("?"):
                 continue
@@ -301,6 +294,15 @@ def _matched(slots: tuple[str, ...], tokens: list[_Token], start: int) -> tuple[
         languages &= sense.languages
         place += 1
     return values, place
+
+
+def _after_links(tokens: list[_Token], place: int) -> int:
+    """Return the place after up to three links (of, the) that begin here."""
+    for token in tokens[place : place + 3]:
+        if not token.tight or token.sense((Kind.LINK,), ANY_LANGUAGE) is None:
+            break
+        place += 1
+    return place
 
 
 def _goes_on(before: _Token, token: _Token) -> bool:

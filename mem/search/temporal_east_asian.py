@@ -92,7 +92,8 @@ def _named_period(calendar: Calendar, parts: _Parts) -> Span:
 def _grammar() -> tuple[tuple[re.Pattern[str], Callable[[Calendar, _Parts], Span]], ...]:
     near = "|".join(word for word, (unit, _) in _PERIODS.items() if unit is Unit.YEAR)
     year = rf"(?:(?P<year>(?:19|20|21)[0-9]{{2}})年|(?P<near>{near}))(?:的|の)?"
-    number = f"(?:[0-9]{{1,6}}|[{''.join(EAST_ASIAN_NUMBERS)}]{{1,3}})"
+    digit = f"[{''.join(EAST_ASIAN_NUMBERS).replace('十', '')}]"
+    number = f"(?:[0-9]{{1,6}}|{digit}?十{digit}?|{digit})"
     count = f"(?P<count>{number}|[{''.join(_SOME)}半])(?P<unit>{_any_of(_UNITS)})"
     weekday = "(?P<weekday>[一二三四五六日天](?![个個些起下共次直边邊])|[月火水木金土日]曜日?)"
     day = f"(?:(?P<day>{number})[日号號])?"

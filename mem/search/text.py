@@ -15,11 +15,9 @@ does not find. They stay inside the index; no text for people comes from here.
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache
 
 from mem.search.stopwords import CAPITALISED_TERMS, CONTENT_WORDS, LETTERS, STOP_WORDS
-from mem.search.unspaced import MARKS, RANGES, characters, has_kana, pairs, telling_pairs
+from mem.search.unspaced import MARKS, characters, has_kana, pairs, segments, telling_pairs
 
 # Everything private lies below U+100000, beyond which SQLite sees no token characters.
 _DOT, _LINK = "\U000fe000", "\U000fe001"
@@ -92,45 +90,26 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFKC", _MANY_MARKS.sub(_stream_safe, text)).translate(_CHARACTERS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """What counts as a word and a name over one alphabet."""
-
-    indexed: re.Pattern[str]  # only what the index spells out
-    asked: re.Pattern[str]  # every word, with its apostrophes
-    plain: re.Pattern[str]  # every word, numbers with their dots
-
-
-def _compiled(letters: str, unspaced: str) -> _Patterns:
-    word, joint = f"[{letters}]", r"(?:[.\-]|_++)"
-    run = f"(?P<run>[{unspaced}]++)|" if unspaced else ""
-    thousands = f"[0-9]{{1,3}}(?:,[0-9]{{3}})++(?![,{letters}])"
-    number = f"(?P<number>{thousands})"
-    special = rf"(?P<special>[CcGg]\+\+|[CcFf]\#|\.(?:NET|Net|net)(?!{word}))"
-    # A hump (aB), the end of an acronym (ABc), letters before a number (ab1), an ending that hides the stem.
-    inside = "[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]{2}[0-9]|[aeiouAEIOU][yY](?:ment|MENT|able|ABLE)"
-    name = f"(?P<name>{word}++(?:{joint}{word}++)++|(?={word}*?(?:{inside})){word}++)"
-    begin, apostrophe = f"{run}(?<!{word})", f"'(?!{thousands})"
-    return _Patterns(
-        indexed=re.compile(f"{begin}(?:{number}|{name}|{special})"),
-        asked=re.compile(
-            f"{begin}(?:{number}|{special}|(?P<name>{word}++(?:(?:{joint}|{apostrophe}){word}++)*+))"
-        ),
-        plain=re.compile(
-            rf"{begin}(?:{number}|{special}|(?P<name>{word}++(?:(?<=[0-9])\.(?=[0-9]){word}++)*+))"
-        ),
-    )
-
-
-@cache
-def _patterns(ascii_only: bool) -> _Patterns:
-    if ascii_only:
-        return _compiled("0-9A-Za-z", "")
-    spaced, start = "0-9A-Za-z", 0x80
-    for first, last in (*RANGES, (0x110000, 0x110000)):
-        spaced += f"{chr(start)}-{chr(first - 1)}"
-        start = last + 1
-    return _compiled(spaced, "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES))
+# Of a clean text, every character beyond ASCII belongs to a word; a class without high ranges compiles in no time.
+_LETTER = r"[^\x00-/:-@\[-`{-\x7f]"
+_JOINT = r"(?:[.\-]|_++)"
+_THOUSANDS = rf"[0-9]{{1,3}}(?:,[0-9]{{3}})++(?!,|{_LETTER})"
+_NUMBER = f"(?P<number>{_THOUSANDS})"
+_SPECIAL = rf"(?P<special>[CcGg]\+\+|[CcFf]\#|\.(?:NET|Net|net)(?!{_LETTER}))"
+# A hump (aB), the end of an acronym (ABc), letters before a number (ab1), an ending that hides the stem.
+_INSIDE = "[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]{2}[0-9]|[aeiouAEIOU][yY](?:ment|MENT|able|ABLE)"
+# What the index spells out: names of several words. What a query asks for: every word, with its apostrophes.
+_INDEXED = re.compile(
+    f"(?<!{_LETTER})(?:{_NUMBER}|{_SPECIAL}"
+    f"|(?P<name>{_LETTER}++(?:{_JOINT}{_LETTER}++)++|(?={_LETTER}*?(?:{_INSIDE})){_LETTER}++))"
+)
+_ASKED = re.compile(
+    f"(?<!{_LETTER})(?:{_NUMBER}|{_SPECIAL}"
+    f"|(?P<name>{_LETTER}++(?:(?:{_JOINT}|'(?!{_THOUSANDS})){_LETTER}++)*+))"
+)
+_PLAIN = re.compile(
+    rf"(?<!{_LETTER})(?:{_NUMBER}|{_SPECIAL}|(?P<name>{_LETTER}++(?:(?<=[0-9])\.(?=[0-9]){_LETTER}++)*+))"
+)
 
 
 def fold(text: str) -> str:
@@ -138,8 +117,11 @@ def fold(text: str) -> str:
 
     Any string will do; the result holds neither NUL nor surrogates. Folding again loses nothing.
     """
-    text = _clean(text)
-    return _lowered(_patterns(text.isascii()).indexed.sub(_spelled_out, text))
+    folded = (
+        f" {' '.join(_indexed_run(segment))} " if unspaced else _INDEXED.sub(_spelled_out, segment)
+        for segment, unspaced in segments(_clean(text))
+    )
+    return _lowered("".join(folded))
 
 
 def words(text: str) -> list[str]:
@@ -148,16 +130,13 @@ def words(text: str) -> list[str]:
     An apostrophe, a dash or an underscore ends a word, a dot inside a number does not (`2.4.1`). Unspaced
     scripts give overlapping pairs of characters. Stop words stay.
     """
-    text = _clean(text)
     found: list[str] = []
-    for match in _patterns(text.isascii()).plain.finditer(_lowered(text)):
-        match match.lastgroup:
-            case "run":
-                found.extend(pairs(characters(match[0])))
-            case "number" | "special":
-                found.append(_written(match[0]))
-            case _:
-                found.append(match[0])
+    for segment, unspaced in segments(_lowered(_clean(text))):
+        if unspaced:
+            found.extend(pairs(characters(segment)))
+        else:
+            for match in _PLAIN.finditer(segment):
+                found.append(match[0] if match["name"] else _written(match[0]))
     return found
 
 
@@ -193,17 +172,18 @@ def _lowered(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text.casefold())
 
 
+def _indexed_run(run: str) -> list[str]:
+    single = characters(run)
+    return [*pairs(single), *single] if len(single) > 1 else single
+
+
 def _spelled_out(match: re.Match[str]) -> str:
-    """Return what the index holds in place of a name or run, set apart by spaces."""
+    """Return what the index holds in place of a name or number, set apart by spaces."""
     found = match[0]
-    match match.lastgroup:
-        case "run":
-            single = characters(found)
-            tokens = [*pairs(single), *single] if len(single) > 1 else single
-        case "number" | "special":
-            tokens = [_written(found), *(["net"] if found[0] == "." else [])]
-        case _:
-            tokens = _readings(found, indexed=True)
+    if match["name"]:
+        tokens = _readings(found, indexed=True)
+    else:
+        tokens = [_written(found), *(["net"] if found[0] == "." else [])]
     return f" {' '.join(tokens)} "
 
 
@@ -275,15 +255,15 @@ _CONTRACTED = frozenset(("re", "ll", "ve", "qu"))
 def _asked(text: str) -> Iterator[str]:
     all_capitals = text.isupper() and len(text.split()) > 1
     japanese = has_kana(text)
-    for match in _patterns(text.isascii()).asked.finditer(text):
-        found = match[0]
-        match match.lastgroup:
-            case "run":
-                yield from telling_pairs(found, japanese=japanese)
-            case "number" | "special":
-                yield _written(found)
-            case _:
-                yield from _asked_of_name(found, all_capitals=all_capitals)
+    for segment, unspaced in segments(text):
+        if unspaced:
+            yield from telling_pairs(segment, japanese=japanese)
+            continue
+        for match in _ASKED.finditer(segment):
+            if match["name"]:
+                yield from _asked_of_name(match[0], all_capitals=all_capitals)
+            else:
+                yield _written(match[0])
 
 
 def _asked_of_name(name: str, *, all_capitals: bool) -> Iterator[str]:
@@ -302,7 +282,7 @@ def _asked_of_name(name: str, *, all_capitals: bool) -> Iterator[str]:
     for fragment in fragments:
         acronym = fragment.isupper() and not all_capitals
         # What the index does not take apart, no query does.
-        divided = _patterns(fragment.isascii()).indexed.fullmatch(fragment)
+        divided = _INDEXED.fullmatch(fragment)
         readings = _readings(fragment, indexed=False) if divided else [fragment]
         for reading in [] if _of_stop_words(fragment) else readings:
             term = _lowered(reading)

@@ -22,7 +22,7 @@ from mem.search.stopwords import (
 MARKS = range(0xFC000, 0xFE000)
 
 # Han, kana, Hangul; Thai and Lao, Burmese, Khmer, the last three with their marks.
-RANGES = (
+_RANGES = (
     (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1100, 0x11FF), (0x1780, 0x17FF), (0x2E80, 0x2FDF),
     (0x3005, 0x3007), (0x3021, 0x318F), (0x31A0, 0x31BF), (0x31F0, 0x31FF), (0x3400, 0x4DBF),
     (0x4E00, 0x9FFF), (0xA960, 0xA97F), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xAC00, 0xD7FF),
@@ -35,6 +35,20 @@ _KANA = re.compile("[\u3041-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _HIRAGANA = re.compile("[\u3041-\u309f]++")
 _CHARACTER = re.compile(f".[{chr(MARKS.start)}-{chr(MARKS.stop - 1)}]*+", re.DOTALL)
+
+
+def segments(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a text in order, and whether each is a run of unspaced characters."""
+    if text.isascii() or max(text) < chr(_RANGES[0][0]):
+        yield text, False
+        return
+    for place, segment in enumerate(_run().split(text)):
+        yield segment, place % 2 == 1
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile("([" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _RANGES) + "]++)")
 
 
 def has_kana(text: str) -> bool:

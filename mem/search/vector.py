@@ -40,9 +40,10 @@ class Near(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VectorLeg:
-    """Memories by meaning, best first."""
+    """Memories by meaning, best first, and how many pieces they are the best of."""
 
     hits: tuple[Near, ...] = ()
+    searched: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,11 @@ def search(
     pool: int = POOL,
 ) -> VectorLeg:
     """Rank the live memories that a filter admits by meaning."""
-    around = centroids.mixed_mean(db, asked.model, filter_.scope, asked.mean)
+    total, searched = centroids.gathered(db, asked.model, filter_.scope)
+    around = centroids.mix(asked.mean, total, searched)
     usable = has_vectors and index.state(db) == index.CURRENT
     if not usable or _fewer_than(db, where, EXACT_BELOW):
-        return VectorLeg(_scored(asked, around, _pieces(db, "1", where), pool))
+        return VectorLeg(_scored(asked, around, _pieces(db, "1", where), pool), searched)
     near = _nearest(db, asked, _prefilter(db, filter_), pool)
     hits = _scored(asked, around, _pieces(db, _listed(near), where), pool)
     if len(near) == pool and len(hits) < pool // 2:
@@ -82,7 +84,7 @@ def search(
         )
         near = _nearest(db, asked, inside, pool)
         hits = _scored(asked, around, _pieces(db, _listed(near), where), pool)
-    return VectorLeg(hits)
+    return VectorLeg(hits, searched)
 
 
 def search_rows(
@@ -100,11 +102,10 @@ def search_rows(
             JOIN embeddings e ON e.text_hash = m.text_hash AND e.model_id = ? WHERE {where.sql}""",
         (asked.model.id, *where.values),
     )
-    around = asked.mean
-    if around is not None and found:
-        matrix = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4").reshape(len(found), -1)
-        around = centroids.mix(around, matrix.sum(axis=0, dtype=np.float64), len(found))
-    return VectorLeg(_scored(asked, around, found, pool))
+    vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4")
+    total = vectors.reshape(len(found), asked.model.dimensions).sum(axis=0, dtype=np.float64)
+    around = centroids.mix(asked.mean, total, len(found))
+    return VectorLeg(_scored(asked, around, found, pool), len(found))
 
 
 def _fewer_than(db: apsw.Connection, where: Where, limit: int) -> bool:

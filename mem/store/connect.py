@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from mem import __version__
-from mem.errors import MemError, StoreBusy, StoreTooNew, StoreUnusable
+from mem.errors import StoreBusy, StoreTooNew, StoreUnusable
 from mem.paths import private_folder
 from mem.store import migrations
 
@@ -37,7 +37,7 @@ class Store:
         self._opened: list[apsw.Connection] = []
         self._opening = threading.Lock()
         with translated(path):
-            _refuse_network(path.parent)
+            _refuse_network(path.resolve().parent)
             if not path.exists():
                 _create(path)
         self._connection()
@@ -127,8 +127,6 @@ def translated(path: Path) -> Iterator[None]:
             hint="Free some space, then try again.",
         ) from err
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError, OSError) as err:
-        if isinstance(err, MemError):
-            raise
         raise StoreUnusable(
             f"Cannot use the store {path}: {err}.",
             hint="Check the folder's permissions, or set MEM_DB or MEM_HOME.",
@@ -146,10 +144,10 @@ def vector_extension() -> Path | None:
 
 
 def _create(path: Path) -> None:
-    private_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
     previous = os.umask(0o077)
     try:
+        private_folder(path.parent)
         db = apsw.Connection(str(temporary))
         try:
             _prepare(db)
@@ -200,13 +198,16 @@ def _open(path: Path, timeout_ms: int) -> apsw.Connection:
 
 def _require_ours(db: apsw.Connection, path: Path) -> None:
     """Refuse another program's database; a file without any content becomes a store."""
-    if db.pragma("application_id") == APPLICATION_ID:
+    owner = db.pragma("application_id")
+    if owner == APPLICATION_ID:
         return
-    if db.pragma("page_count") or path.stat().st_size:
+    # Not by its size: a process that dies over an empty file may leave a header, which holds nothing either.
+    if owner or db.pragma("user_version") or db.execute("SELECT count(*) FROM sqlite_schema").get:
         raise StoreUnusable(
             f"{path} is a database of another program.",
             hint="Name another file with --db, MEM_DB or MEM_HOME.",
         )
+    path.chmod(0o600)
     _prepare(db)
 
 
@@ -243,9 +244,10 @@ def _refuse_network(folder: Path) -> None:
 
 
 def file_system(folder: Path) -> str | None:
-    """The type of the file system that holds a folder, where the system tells (Linux)."""
+    """The type of the file system that holds a folder, or would hold it, where the system tells (Linux)."""
     try:
-        device = folder.stat().st_dev
+        nearest = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+        device = nearest.stat().st_dev
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None

@@ -137,7 +137,31 @@ def _seal_event(unit: Unit, event_id: int) -> None:
 def salted(text: str) -> dict[str, str]:
     """A free text with the salt and the digest under which it enters the chain."""
     salt = os.urandom(16)
-    return {"text": text, "salt": salt.hex(), "digest": hashlib.sha256(salt + text.encode()).hexdigest()}
+    return {"text": text, "salt": salt.hex(), "digest": _digest(salt, text)}
+
+
+def _digest(salt: bytes, text: str) -> str:
+    return hashlib.sha256(salt + text.encode()).hexdigest()
+
+
+def is_intact(db: apsw.Connection, event_id: int, stored: bytes) -> bool:
+    """Whether an event says, byte for byte, what its hash and the digests of its texts were made from.
+
+    A blanked text has lost its salt too; only its digest is left to be compared.
+    """
+    columns = select(db, "SELECT subjects, detail, texts FROM events WHERE id = ?", (event_id,))[0]
+    try:
+        subjects, detail, texts = (json.loads(column) for column in columns)
+        canonical = tuple(map(_canonical, (subjects, detail, texts))) == columns
+        return canonical and all(map(_fits, texts.values())) and stored == event_hash(db, event_id)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return False
+
+
+def _fits(entry: dict[str, str]) -> bool:
+    if not entry["salt"]:
+        return not entry["text"]
+    return entry["digest"] == _digest(bytes.fromhex(entry["salt"]), entry["text"])
 
 
 def event_hash(db: apsw.Connection, event_id: int) -> bytes:

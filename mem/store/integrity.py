@@ -3,7 +3,7 @@
 import apsw
 
 from mem.store.connect import select
-from mem.store.events import FIRST_HASH, event_hash
+from mem.store.events import FIRST_HASH, is_intact
 
 
 def problems(db: apsw.Connection) -> list[str]:
@@ -22,7 +22,7 @@ def broken_link(db: apsw.Connection) -> int | None:
     for event_id, origin, previous, stored in select(
         db, "SELECT id, origin_id, previous, hash FROM events ORDER BY origin_id, sequence"
     ):
-        if previous != expected.get(origin, FIRST_HASH) or stored != event_hash(db, event_id):
+        if previous != expected.get(origin, FIRST_HASH) or not is_intact(db, event_id, stored):
             return int(event_id)
         expected[origin] = stored
     return None
