@@ -14,7 +14,7 @@ does not find. They stay inside the index; no text for people comes from here.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from mem.search.stopwords import CAPITALISED_TERMS, CONTENT_WORDS, LETTERS, STOP_WORDS
 from mem.search.unspaced import MARKS, characters, has_kana, pairs, segments, telling_pairs
@@ -90,7 +90,7 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFKC", _MANY_MARKS.sub(_stream_safe, text)).translate(_CHARACTERS)
 
 
-# Of a clean text, every character beyond ASCII belongs to a word; a class without high ranges compiles in no time.
+# In a clean text all beyond ASCII belongs to words; a class without high ranges compiles in no time.
 _LETTER = r"[^\x00-/:-@\[-`{-\x7f]"
 _JOINT = r"(?:[.\-]|_++)"
 _THOUSANDS = rf"[0-9]{{1,3}}(?:,[0-9]{{3}})++(?!,|{_LETTER})"
@@ -152,15 +152,6 @@ def query_terms(query: str, *, limit: int = 64) -> tuple[str, ...]:
         longest = sorted(range(len(terms)), key=lambda place: -len(terms[place].encode()))[: max(limit, 0)]
         terms = [terms[place] for place in sorted(longest)]
     return tuple(terms)
-
-
-def match_expression(terms: Iterable[str]) -> str:
-    """Return an FTS5 expression that finds any of the terms; it is valid whatever they hold.
-
-    Without terms it is the empty phrase, which finds nothing.
-    """
-    quoted = (term.replace("\0", " ").encode("utf-8", "ignore").decode().replace('"', '""') for term in terms)
-    return " OR ".join(f'"{term}"' for term in quoted if term.strip()) or '""'
 
 
 def _written(found: str) -> str:
