@@ -119,7 +119,7 @@ def translated(path: Path) -> Iterator[None]:
     except (apsw.NotADBError, apsw.CorruptError) as err:
         raise StoreUnusable(
             f"{path} is not a sound store: {err}.",
-            hint="Run `mem doctor`; keep the file and put a backup in its place.",
+            hint="Keep the file, and put a backup in its place.",
         ) from err
     except apsw.FullError as err:
         raise StoreUnusable(
@@ -201,8 +201,9 @@ def _require_ours(db: apsw.Connection, path: Path) -> None:
     owner = db.pragma("application_id")
     if owner == APPLICATION_ID:
         return
-    # Not by its size: a process that dies over an empty file may leave a header, which holds nothing either.
-    if owner or db.pragma("user_version") or db.execute("SELECT count(*) FROM sqlite_schema").get:
+    # A process that died over an empty file may have left a header, which holds nothing either.
+    blank = db.pragma("page_count") > 0 or path.stat().st_size == 0
+    if owner or not blank or db.pragma("user_version") or db.execute("SELECT 1 FROM sqlite_schema").get:
         raise StoreUnusable(
             f"{path} is a database of another program.",
             hint="Name another file with --db, MEM_DB or MEM_HOME.",

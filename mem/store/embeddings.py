@@ -39,9 +39,14 @@ def adopt_model(
 
 
 def save(db: apsw.Connection, model: Model, text_hash: bytes, pieces: Sequence[bytes]) -> None:
-    """Keep the vectors of a text's pieces, unless they are there already."""
+    """Keep the vectors of a text's pieces, unless they are there already or no row has the text.
+
+    A text that was refused, or known in another spelling, leaves nothing behind.
+    """
     db.executemany(
-        "INSERT OR IGNORE INTO embeddings (model_id, text_hash, piece, vector) VALUES (?, ?, ?, ?)",
+        """INSERT OR IGNORE INTO embeddings (model_id, text_hash, piece, vector)
+           SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM memories WHERE text_hash = ?2)
+                                    OR EXISTS (SELECT 1 FROM entities WHERE text_hash = ?2)""",
         [(model.id, text_hash, number, vector) for number, vector in enumerate(pieces)],
     )
 
@@ -50,6 +55,20 @@ def known_hashes(db: apsw.Connection, model: Model, hashes: Iterable[bytes]) -> 
     """Which of these texts have vectors of the model."""
     sql = "SELECT 1 FROM embeddings WHERE model_id = ? AND text_hash = ? AND piece = 0"
     return {text_hash for text_hash in hashes if db.execute(sql, (model.id, text_hash)).get}
+
+
+def lacking(db: apsw.Connection, *, among: int, limit: int) -> list[int]:
+    """Some live memories without vectors of the active model, of the newest `among`."""
+    model = active_model(db)
+    rows = select(
+        db,
+        """SELECT m.id FROM (SELECT id, status, text_hash FROM memories ORDER BY id DESC LIMIT ?2) m
+           WHERE m.status = 'active' AND NOT EXISTS (
+             SELECT 1 FROM embeddings e
+             WHERE e.model_id = ?1 AND e.text_hash = m.text_hash AND e.piece = 0) LIMIT ?3""",
+        (model.id if model else 0, among, limit),
+    )
+    return [row[0] for row in rows]
 
 
 def coverage(db: apsw.Connection, model: Model | None) -> tuple[int, int]:

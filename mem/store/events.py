@@ -4,10 +4,8 @@ The hash of an event covers the previous hash and everything in the row but the 
 salted SHA-256 digests. So `forget` can blank a text and its salt, and the chain still holds.
 """
 
-import hashlib
 import json
 import os
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -52,6 +50,22 @@ class Unit:
         self.memory_ids[memory_id] = None
         return self.event_id
 
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """What can fail alone: an error undoes this part of the unit, and goes on to the caller."""
+        kept = dict(self.memory_ids), self._event_id
+        self.db.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self.memory_ids, self._event_id = kept
+            # A full disk has rolled everything back already.
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK TO part")
+                self.db.execute("RELEASE part")
+            raise
+        self.db.execute("RELEASE part")
+
     def finish(self) -> None:
         """Seal the event, if there is one, into the chain of this store."""
         if self._event_id is not None:
@@ -59,9 +73,14 @@ class Unit:
 
 
 @contextmanager
-def unit_of_work(store: Store, operation: str, actor: Actor, *, reason: str | None = None) -> Iterator[Unit]:
-    """One transaction with the event of one operation; all of it is committed, or nothing."""
-    with store.write() as db:
+def unit_of_work(
+    store: Store, operation: str, actor: Actor, *, reason: str | None = None, wait_ms: int | None = None
+) -> Iterator[Unit]:
+    """One transaction with the event of one operation; all of it is committed, or nothing.
+
+    `wait_ms` is how long to wait for the lock, if not as long as the store does.
+    """
+    with store.write(wait_ms=wait_ms) as db:
         unit = Unit(db, operation, actor, next_instant(db))
         if reason:
             unit.texts["reason"] = reason
@@ -84,7 +103,8 @@ def new_uid(at: datetime | None = None) -> str:
     number = (milliseconds << 80) | int.from_bytes(os.urandom(10), "big")
     number = number & ~(0xF << 76) | (0x7 << 76)
     number = number & ~(0x3 << 62) | (0x2 << 62)
-    return str(uuid.UUID(int=number))
+    digits = f"{number:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def _begin_event(unit: Unit) -> int:
@@ -141,6 +161,8 @@ def salted(text: str) -> dict[str, str]:
 
 
 def _digest(salt: bytes, text: str) -> str:
+    import hashlib
+
     return hashlib.sha256(salt + text.encode()).hexdigest()
 
 
@@ -161,7 +183,8 @@ def is_intact(db: apsw.Connection, event_id: int, stored: bytes) -> bool:
 def _fits(entry: dict[str, str]) -> bool:
     if not entry["salt"]:
         return not entry["text"]
-    return entry["digest"] == _digest(bytes.fromhex(entry["salt"]), entry["text"])
+    salt = bytes.fromhex(entry["salt"])
+    return salt.hex() == entry["salt"] and entry["digest"] == _digest(salt, entry["text"])
 
 
 def event_hash(db: apsw.Connection, event_id: int) -> bytes:
@@ -176,6 +199,8 @@ def event_hash(db: apsw.Connection, event_id: int) -> bytes:
     *plain, subjects, detail, texts, previous = row
     digests = {name: entry["digest"] for name, entry in json.loads(texts).items()}
     covered = _canonical([*plain, json.loads(subjects), json.loads(detail), digests])
+    import hashlib  # not above: a hook that only reads pays for every import
+
     return hashlib.sha256(previous + covered.encode()).digest()
 
 

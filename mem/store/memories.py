@@ -9,6 +9,7 @@ import apsw
 
 from mem import clock
 from mem.errors import NotFound, Usage
+from mem.store import sessions
 from mem.store.connect import select
 from mem.store.events import ORIGIN_HERE, Unit, new_uid
 from mem.store.filters import Where
@@ -166,6 +167,7 @@ def insert(
         "confidence": new.confidence,
         "project": new.project,
         "entity_id": entity_id,
+        "session_id": sessions.number_for(unit, new.session),
         "tags": json.dumps(new.tags, ensure_ascii=False),
         "source": new.source,
         "client": unit.actor.client,
@@ -205,18 +207,25 @@ def same_content(
     """Memories with this fingerprint in one project, of one kind, about one entity; live ones first."""
     rows = db.execute(
         """SELECT id FROM memories WHERE fingerprint = ? AND kind = ? AND project IS ? AND entity_id IS ?
-           ORDER BY status = 'active' DESC, status = 'proposed' DESC, changed_at DESC, id DESC""",
+           ORDER BY status = 'active' DESC, status = 'proposed' DESC, ifnull(status_at, recorded_at) DESC,
+                    id DESC""",
         (fingerprint, kind.value, project, entity_id),
     )
     return [row[0] for row in rows]
 
 
-def predecessors(db: apsw.Connection, memory_id: int) -> list[int]:
-    """The memories that this one supersedes."""
-    return [
-        row[0]
-        for row in db.execute("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", (memory_id,))
-    ]
+def last_successor(db: apsw.Connection, memory_id: int) -> int:
+    """Where the line of successors ends that begins with this memory; itself if nothing replaced it."""
+    return int(
+        db.execute(
+            """WITH RECURSIVE following (id) AS (
+                 SELECT ? UNION
+                 SELECT m.superseded_by FROM memories m JOIN following f ON m.id = f.id
+                 WHERE m.superseded_by IS NOT NULL)
+               SELECT f.id FROM following f JOIN memories m ON m.id = f.id WHERE m.superseded_by IS NULL""",
+            (memory_id,),
+        ).get
+    )
 
 
 def select_as_of(db: apsw.Connection, moment: Moment) -> str:

@@ -4,7 +4,6 @@
 nothing.
 """
 
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,8 @@ VERSIONED = ("memories", "entities", "relations", "sessions", "settings", "tombs
 
 def first_schema(db: apsw.Connection) -> None:
     """The complete schema of the first release."""
+    import uuid
+
     db.execute((Path(__file__).parent / "schema.sql").read_text(encoding="utf-8"))
     for table in VERSIONED:
         keep_versions(db, table)

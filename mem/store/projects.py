@@ -20,7 +20,7 @@ def name_of(db: apsw.Connection, root: Root) -> str:
 
 
 def bind(unit: Unit, name: str, root: Root | None = None) -> None:
-    """Make sure that a project exists, and bind a repository to it."""
+    """Make sure that a project exists, and bind a repository to it, with the remote that it has now."""
     known = unit.db.execute("SELECT id FROM projects WHERE name = ?", (name,)).get
     if known is None:
         unit.db.execute(
@@ -29,7 +29,8 @@ def bind(unit: Unit, name: str, root: Root | None = None) -> None:
         known = unit.db.last_insert_rowid()
     if root is not None:
         unit.db.execute(
-            "INSERT OR IGNORE INTO project_roots (root, project_id, remote) VALUES (?, ?, ?)",
+            """INSERT INTO project_roots (root, project_id, remote) VALUES (?1, ?2, ?3)
+               ON CONFLICT DO UPDATE SET remote = ?3 WHERE remote IS NOT ?3""",
             (root.common_directory, known, root.remote),
         )
 
@@ -61,3 +62,8 @@ def _free_name(db: apsw.Connection, name: str) -> str:
         number += 1
         candidate = f"{name}-{number}"
     return candidate
+
+
+def hold_memories(db: apsw.Connection) -> bool:
+    """Whether any memory belongs to a project, whatever its status."""
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM memories WHERE project > '')").get)

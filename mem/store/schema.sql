@@ -132,6 +132,7 @@ CREATE INDEX memories_fingerprint ON memories (fingerprint);
 CREATE INDEX memories_text ON memories (text_hash);
 CREATE INDEX memories_project ON memories (project, status, recorded_at);
 CREATE INDEX memories_entity ON memories (entity_id) WHERE entity_id IS NOT NULL;
+CREATE INDEX memories_session ON memories (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX memories_successor ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_expiry ON memories (expires_at) WHERE status = 'active' AND expires_at IS NOT NULL;
 

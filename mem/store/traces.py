@@ -1,8 +1,10 @@
 """Recall traces: what was considered and shown, without a word of the question or of the memories."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import apsw
@@ -18,6 +20,8 @@ LONGEST_WAIT_MS = 50
 MOST_CONSIDERED = 50
 
 Scored = tuple[tuple[int, float], ...]
+Later = Callable[[Callable[[], None]], None]
+"""Takes work that can be done when the caller has its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,11 @@ class Trace:
     signals: Mapping[str, Any] = field(default_factory=dict)
 
 
-def leave(store: Store, trace: Trace) -> str | None:
-    """Keep a trace and count what it handed out; None when the store cannot be written soon enough."""
+def leave(store: Store, trace: Trace, later: Later | None = None) -> str | None:
+    """Keep a trace and count what it handed out; None when the store cannot be written soon enough.
+
+    What can be done after the answer is given to `later`, where there is one.
+    """
     at = clock.now()
     trace_id = new_uid(at)
     row = (
@@ -56,10 +63,22 @@ def leave(store: Store, trace: Trace) -> str | None:
     try:
         with store.write(wait_ms=LONGEST_WAIT_MS) as db:
             db.execute(f"INSERT INTO recall_traces VALUES ({', '.join('?' * len(row))})", row)
-            usage.count_recalled(db, [memory_id for memory_id, _ in trace.shown], clock.to_text(at))
+            if later is None:
+                _count(db, trace, at)
     except StoreUnusable:
         return None
+    if later is not None:
+        later(lambda: _count_later(store, trace, at))
     return trace_id
+
+
+def _count_later(store: Store, trace: Trace, at: datetime) -> None:
+    with suppress(StoreUnusable), store.write(wait_ms=LONGEST_WAIT_MS) as db:
+        _count(db, trace, at)
+
+
+def _count(db: apsw.Connection, trace: Trace, at: datetime) -> None:
+    usage.count_recalled(db, [memory_id for memory_id, _ in trace.shown], clock.to_text(at))
 
 
 def signals(db: apsw.Connection, trace_id: str) -> dict[str, Any]:

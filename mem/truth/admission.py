@@ -1,5 +1,6 @@
 """The one gate before a text is written: rejected content stays out, known content is recognised."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import apsw
@@ -34,17 +35,38 @@ class Verdict:
     refusal: Refusal | None = None
 
 
-def admit(db: apsw.Connection, identity: Identity, *, now: str, itself: int | None = None) -> Verdict:
-    """Ask the tombstones and the memories with the same content; `itself` is a memory being rewritten."""
+def admit(
+    db: apsw.Connection,
+    identity: Identity,
+    *,
+    now: str,
+    itself: int | None = None,
+    replaced: Collection[int] = (),
+) -> Verdict:
+    """Ask the tombstones and the memories with the same content.
+
+    `itself` is a memory being rewritten; `replaced` are those that the text is about to supersede: what they
+    replaced may come back.
+    """
     stone = tombstones.binding(db, identity.fingerprint, identity.entity_uid, identity.project)
     if stone is not None:
         return Verdict(Action.REFUSED, refusal=_rejected(stone))
     met = memories.same_content(db, identity.fingerprint, identity.kind, identity.project, identity.entity_id)
     others = [memory_id for memory_id in met if memory_id != itself]
-    return _meet(memories.one(db, others[0]), now) if others else Verdict(Action.ADDED)
+    if not others:
+        return Verdict(Action.ADDED)
+    known = memories.one(db, others[0])
+    latest = memories.one(db, memories.last_successor(db, known.id))
+    if known.status is Status.SUPERSEDED and (_has_ended(latest) or latest.id in {itself, *replaced}):
+        return Verdict(Action.ADDED)
+    return _meet(known, latest, now)
 
 
-def _meet(known: Memory, now: str) -> Verdict:
+def _has_ended(latest: Memory) -> bool:
+    return latest.status is Status.SUPERSEDED and latest.status_reason == ENDED
+
+
+def _meet(known: Memory, latest: Memory, now: str) -> Verdict:
     match known.status:
         case Status.ACTIVE if known.expires_at is not None and known.expires_at <= now:
             return Verdict(Action.REVIVED, known)
@@ -52,10 +74,8 @@ def _meet(known: Memory, now: str) -> Verdict:
             return Verdict(Action.ALREADY_KNOWN, known)
         case Status.ARCHIVED if known.status_reason in REVIVABLE:
             return Verdict(Action.REVIVED, known)
-        case Status.SUPERSEDED if known.superseded_by is None and known.status_reason == ENDED:
-            return Verdict(Action.ADDED)
         case _:
-            return Verdict(Action.REFUSED, known, _retired(known))
+            return Verdict(Action.REFUSED, known, _retired(known, latest))
 
 
 def _rejected(stone: tombstones.Tombstone) -> Refusal:
@@ -69,14 +89,14 @@ def _rejected(stone: tombstones.Tombstone) -> Refusal:
     )
 
 
-def _retired(known: Memory) -> Refusal:
+def _retired(known: Memory, latest: Memory) -> Refusal:
     day = clock.local_day(known.status_at or known.changed_at)
     why = f": {known.status_reason}" if known.status_reason else ""
     match known.status:
         case Status.SUPERSEDED:
-            successor = f"#{known.superseded_by}" if known.superseded_by else "nothing"
-            reason = f"#{known.id} said this and was superseded by {successor} on {day}{why}."
-            hint = f"If it holds again: mem supersede {known.superseded_by or known.id} --content '…'"
+            reason = f"#{known.id} said this and was superseded by #{known.superseded_by} on {day}{why}."
+            restore = "" if latest.status is Status.ACTIVE else f"mem restore {latest.id}, then "
+            hint = f"If it holds again: {restore}mem supersede {latest.id} --content '…'"
         case Status.REJECTED:
             reason, hint = f"#{known.id} was rejected on {day}{why}.", "A person can lift the rejection."
         case _:

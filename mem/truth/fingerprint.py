@@ -7,16 +7,19 @@ import unicodedata
 from mem.values import Kind, NewMemory
 
 _FINAL_MARKS = re.compile(r"[.!?…。！？]+$")
-_SUPERSCRIPTS = str.maketrans({mark: f"^{digit}" for digit, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱ"
+_SUPERSCRIPTS = re.compile(f"[{_RAISED}]+")
+_LOWERED = str.maketrans(_RAISED, "0123456789+-ni")
 
 
 def folded(text: str) -> str:
     """The text that duplicates share: NFKC, case-folded, white space collapsed, without final marks.
 
-    Superscripts become `^n` first, since NFKC would make 10² and 102 the same. A text that is nothing but
-    marks stands for itself.
+    Superscripts become `^n` first, since NFKC would make 10² and 102, or O(2ⁿ) and O(2n), the same. A text
+    that is nothing but marks stands for itself.
     """
-    plain = unicodedata.normalize("NFKC", text.translate(_SUPERSCRIPTS))
+    lowered = _SUPERSCRIPTS.sub(lambda power: f"^{power[0].translate(_LOWERED)}", text)
+    plain = unicodedata.normalize("NFKC", lowered)
     plain = unicodedata.normalize("NFKC", plain.casefold())
     collapsed = " ".join(plain.split())
     return _FINAL_MARKS.sub("", collapsed).rstrip() or collapsed or text

@@ -7,6 +7,7 @@ import apsw
 
 from mem.search.text import words
 from mem.store import memories
+from mem.truth.names import names
 from mem.values import Memory, Notice
 
 CLOSE_MEANING = 0.80  # centred cosine of two stored texts
@@ -15,34 +16,16 @@ MOST_NAMED = 3
 
 _NUMBERS = re.compile(r"\d+(?:[.:]\d+)*")
 _NEGATIONS = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "without",
-        "don't",
-        "doesn't",
-        "isn't",
-        "cannot",
-        "can't",
-        "nicht",
-        "kein",
-        "keine",
-        "nie",
-        "ne",
-        "pas",
-        "jamais",
-        "sin",
-        "nunca",
-        "não",
-        "не",
-        "нет",
-        "不",
-        "没",
-        "无",
-        "ない",
-    ]
+    (
+        *("no", "not", "never", "without", "don't", "doesn't", "isn't", "aren't", "won't", "cannot", "can't"),
+        *("nicht", "kein", "keine", "keinen", "nie", "niemals", "ohne"),
+        *("ne", "pas", "jamais", "sans", "aucun", "aucune"),
+        *("sin", "nunca", "ningún", "ninguna", "não", "nem", "sem", "nenhum", "nenhuma"),
+        *("не", "нет", "никогда", "без"),
+    )
 )
+# Scripts without spaces: looked for anywhere in the text.
+_NEGATING_PARTS = ("不", "没", "沒", "无", "無", "ない", "ません")
 
 
 def near_duplicates(
@@ -51,7 +34,7 @@ def near_duplicates(
     """What a new memory is close to, by meaning or by words.
 
     `neighbours` are candidates with their centred cosine to it (0 where there is none). Texts that differ
-    in a number or a negation are reported as a possible contradiction instead.
+    in a number, a version, a name or a negation are reported as a possible contradiction instead.
     """
     own = set(words(mine.content))
     notices: list[Notice] = []
@@ -76,7 +59,7 @@ def _notice(mine: Memory, other: Memory, cosine: float, overlap: float) -> Notic
     near = f"#{other.id} is near (meaning {cosine:.2f}, words {overlap:.2f}): {other.content[:120]!r}."
     if _differs(mine.content, other.content):
         replace = f"mem supersede {other.id} --by {mine.id}"
-        hint = f" They differ in a number or a negation; if the new one replaces it: {replace}"
+        hint = f" They differ in a number, name or negation; if the new one replaces it: {replace}"
         return Notice("possible_contradiction", near + hint, (other.id,))
     return Notice("near_duplicate", near, (other.id,))
 
@@ -84,8 +67,13 @@ def _notice(mine: Memory, other: Memory, cosine: float, overlap: float) -> Notic
 def _differs(mine: str, other: str) -> bool:
     if sorted(_NUMBERS.findall(mine)) != sorted(_NUMBERS.findall(other)):
         return True
-    return _negations(mine) != _negations(other)
+    ours, theirs = names(mine), names(other)
+    # One more name is more detail; a name in another's place is another statement.
+    return bool(ours - theirs and theirs - ours) or _negates(mine) != _negates(other)
 
 
-def _negations(text: str) -> int:
-    return sum(word in _NEGATIONS for word in text.casefold().split()) % 2
+def _negates(text: str) -> bool:
+    folded = text.casefold().replace("’", "'")
+    return not _NEGATIONS.isdisjoint(re.findall(r"[\w']+", folded)) or any(
+        part in folded for part in _NEGATING_PARTS
+    )

@@ -1,25 +1,13 @@
 """Supersede: what held until a time gives way to a successor, or ends without one; never erased."""
 
-import re
 from collections.abc import Sequence
-
-import apsw
 
 from mem.errors import Refused, Usage
 from mem.store import memories
 from mem.store.events import Unit
 from mem.truth.admission import ENDED
+from mem.truth.names import facts, mentions
 from mem.values import Memory, Notice, Status
-
-_FACTS = re.compile(
-    r"""https?://[^\s<>"')\]]+            # addresses
-      | (?<![\w/])(?:~|\.{1,2})?/[\w.+-]+(?:/[\w.+-]+)*   # paths
-      | \bv?\d+\.\d+(?:\.\d+)*\b           # versions
-      | \b[A-Za-z]+(?:[A-Z][a-z0-9]+|_[A-Za-z0-9]+)+\b    # identifiers
-      | (?<=[\w,;:]\s)[A-Z][a-z]{2,}\b     # names inside a sentence
-    """,
-    re.VERBOSE,
-)
 
 
 def supersede(
@@ -27,16 +15,17 @@ def supersede(
 ) -> tuple[Notice, ...]:
     """Let one memory replace others, all or nothing; raises `Refused` where the links would lie.
 
-    Each old interval closes at `valid_to`, else where the successor's begins, else now.
+    Each old interval closes at `valid_to`, else where the successor's begins, else when that was recorded.
     """
     successor = memories.one(unit.db, successor_id)
     if successor.status is not Status.ACTIVE:
         raise Refused(f"#{successor.id} is {successor.status}; only an active memory can supersede others.")
     olds = [memories.one(unit.db, old_id) for old_id in old_ids]
     for old in olds:
-        _check(unit.db, old, successor)
+        _check(old, successor)
+    begins = successor.valid_from or successor.recorded_at
     for old in olds:
-        _close(unit, old, valid_to or successor.valid_from or unit.at, successor.id, reason)
+        _close(unit, old, _closing(old, valid_to, begins), successor.id, reason)
     return tuple(notice for old in olds if (notice := _dropped(old, successor)))
 
 
@@ -46,10 +35,10 @@ def end(unit: Unit, old_ids: list[int], *, valid_to: str | None) -> None:
     for old in olds:
         _check_active(old)
     for old in olds:
-        _close(unit, old, valid_to or unit.at, None, ENDED)
+        _close(unit, old, _closing(old, valid_to, unit.at), None, ENDED)
 
 
-def _check(db: apsw.Connection, old: Memory, successor: Memory) -> None:
+def _check(old: Memory, successor: Memory) -> None:
     if old.id == successor.id:
         raise Refused(f"#{old.id} cannot supersede itself.", hint="Name another memory, or give a new text.")
     _check_active(old)
@@ -58,8 +47,6 @@ def _check(db: apsw.Connection, old: Memory, successor: Memory) -> None:
             f"#{old.id} ({_about(old)}) cannot be superseded by #{successor.id} ({_about(successor)}).",
             hint="A successor has the same kind and entity.",
         )
-    if old.id in _successors(db, successor):
-        raise Refused(f"#{old.id} already follows #{successor.id}; that would be a cycle.")
 
 
 def _check_active(old: Memory) -> None:
@@ -76,20 +63,20 @@ def _about(memory: Memory) -> str:
     return f"{memory.kind} about {memory.entity}" if memory.entity else str(memory.kind)
 
 
-def _successors(db: apsw.Connection, memory: Memory) -> set[int]:
-    following: set[int] = set()
-    current: int | None = memory.superseded_by
-    while current is not None and current not in following:
-        following.add(current)
-        current = memories.one(db, current).superseded_by
-    return following
+def _closing(old: Memory, valid_to: str | None, begins: str) -> str:
+    """Where an interval closes: as it is said, else where what follows begins, within its own bounds."""
+    if valid_to is not None:
+        if old.valid_from is not None and valid_to <= old.valid_from:
+            raise Usage(
+                f"#{old.id} holds since {old.valid_from}; valid-to ({valid_to}) is not after that.",
+                hint="Leave valid-to out if it never held.",
+            )
+        return valid_to
+    closing = begins if old.valid_to is None else min(begins, old.valid_to)
+    return closing if old.valid_from is None else max(closing, old.valid_from)
 
 
 def _close(unit: Unit, old: Memory, at: str, successor_id: int | None, reason: str | None) -> None:
-    if old.valid_to is not None and old.valid_to < at:
-        at = old.valid_to
-    if old.valid_from is not None and at < old.valid_from:
-        at = old.valid_from
     memories.change(
         unit,
         old.id,
@@ -105,8 +92,8 @@ def _close(unit: Unit, old: Memory, at: str, successor_id: int | None, reason: s
 
 def _dropped(old: Memory, successor: Memory) -> Notice | None:
     """Report what the old text named and the new one does not: addresses, paths, versions, names."""
-    said = " ".join(part for part in (successor.title, successor.content, successor.rationale) if part)
-    lost = [fact for fact in dict.fromkeys(_FACTS.findall(old.content)) if fact not in said]
+    said = "\n".join(filter(None, (successor.title, successor.content, successor.rationale)))
+    lost = [fact for fact in facts(old.content) if not mentions(said, fact)]
     if not lost:
         return None
     return Notice("dropped", f"#{old.id} named {', '.join(lost)}; the new text does not.", (old.id,))
@@ -116,7 +103,11 @@ def require_one(ids: Sequence[str], content: str | None, by: str | None, ended: 
     """A supersede names memories and one way: a new text, an existing memory, or an end without successor."""
     if not ids:
         raise Usage("supersede names no memory.", hint="mem supersede ID --content 'what holds now'")
-    given = [name for name, is_given in (("content", content), ("by", by), ("ended", ended)) if is_given]
+    given = [
+        name
+        for name, is_given in (("content", content is not None), ("by", by), ("ended", ended))
+        if is_given
+    ]
     if len(given) != 1:
         raise Usage(
             f"supersede takes one of content, by and ended, not {' and '.join(given) or 'none of them'}.",

@@ -2,6 +2,8 @@
 
 import json
 import re
+import unicodedata
+from collections.abc import Collection
 from typing import Any
 
 from mem.errors import Refused
@@ -11,13 +13,16 @@ from mem.store.events import Unit
 from mem.truth import drafts
 from mem.truth.admission import Identity, Verdict, admit
 from mem.truth.fingerprint import embedded_text, fingerprint, text_hash
-from mem.values import Memory, NewMemory, Notice, Status
+from mem.values import Kind, Memory, NewMemory, Notice, Status
 
 
-def store_one(unit: Unit, new: NewMemory) -> Stored:
-    """Write a memory unless the gate turns it away or knows it; the caller sets the vector's state."""
-    identity = Identity(fingerprint(new.kind, new.title, new.content), new.kind, new.project)
-    verdict = admit(unit.db, identity, now=unit.at)
+def store_one(unit: Unit, new: NewMemory, *, replaced: Collection[int] = ()) -> Stored:
+    """Write a memory unless the gate turns it away or knows it; the caller sets the vector's state.
+
+    `replaced` are the memories that the caller will let it supersede.
+    """
+    identity = _identity(new)
+    verdict = admit(unit.db, identity, now=unit.at, replaced=replaced)
     match verdict.action:
         case Action.REFUSED:
             known = verdict.memory.uid if verdict.memory else None
@@ -38,23 +43,35 @@ def store_one(unit: Unit, new: NewMemory) -> Stored:
 def rewrite(unit: Unit, before: Memory, after: NewMemory, *, status: Status | None = None) -> None:
     """Replace what a memory says, through the same gate; raises `Refused` for content that may not come back.
 
-    With `status` it takes that status too, as when an archived memory is restored.
+    With `status` it takes that status too, as when an archived memory is restored. What is as it was before
+    stays untouched.
     """
-    identity = Identity(fingerprint(after.kind, after.title, after.content), after.kind, after.project)
-    verdict = admit(unit.db, identity, now=unit.at, itself=before.id)
-    if verdict.action is Action.REFUSED and verdict.refusal:
-        raise Refused(verdict.refusal.reason, hint=verdict.refusal.hint)
-    if verdict.memory is not None and Status.ACTIVE in (before.status, status):
-        raise Refused(
-            f"#{verdict.memory.id} says this already.",
-            hint=f"Archive one of them, or: mem get {verdict.memory.id}",
-        )
+    identity = _identity(after)
+    if status is not None or identity != _identity(as_new(before)):
+        _require_admitted(unit, before, identity, status or before.status)
+    elif after == as_new(before):
+        return
     values = _columns(after)
     values["fingerprint"] = identity.fingerprint
     values["text_hash"] = text_hash(embedded_text(after))
     if status is not None:
         values |= {"status": status.value, "status_reason": None, "status_at": unit.at}
     memories.change(unit, before.id, values)
+
+
+def _require_admitted(unit: Unit, before: Memory, identity: Identity, status: Status) -> None:
+    verdict = admit(unit.db, identity, now=unit.at, itself=before.id)
+    if verdict.action is Action.REFUSED and verdict.refusal:
+        raise Refused(verdict.refusal.reason, hint=verdict.refusal.hint)
+    if verdict.memory is not None and status is Status.ACTIVE:
+        raise Refused(
+            f"#{verdict.memory.id} says this already.",
+            hint=f"Archive one of them, or: mem get {verdict.memory.id}",
+        )
+
+
+def _identity(new: NewMemory) -> Identity:
+    return Identity(fingerprint(new.kind, new.title, new.content), new.kind, new.project)
 
 
 def as_new(memory: Memory) -> NewMemory:
@@ -145,7 +162,7 @@ _WORDS = re.compile(r"\S+")
 
 def _differences(known: Memory, new: NewMemory) -> tuple[Notice, ...]:
     """Warn where texts that count as one differ in more than a capital: -V and -v, DB_URL and db_url."""
-    ours, theirs = _WORDS.findall(known.content), _WORDS.findall(new.content)
+    ours, theirs = _spelled(known.title, known.content, new), _spelled(new.title, new.content, new)
     odd = len(ours) != len(theirs) or any(
         mine != other and not _same_word(mine, other) for mine, other in zip(ours, theirs, strict=True)
     )
@@ -155,6 +172,12 @@ def _differences(known: Memory, new: NewMemory) -> tuple[Notice, ...]:
         f"Counted as the same text, though it differs. Known: {known.content!r}. Given: {new.content!r}."
     )
     return (Notice("text_differs", message, (known.id,)),)
+
+
+def _spelled(title: str | None, content: str, new: NewMemory) -> list[str]:
+    """The words of what makes the identity; composed, since nobody sees the difference."""
+    said = f"{title} {content}" if new.kind is Kind.DECISION and title else content
+    return _WORDS.findall(unicodedata.normalize("NFC", said))
 
 
 def _same_word(mine: str, other: str) -> bool:
