@@ -37,7 +37,7 @@ _mem() {
             _mem_words 'learning decision observation summary' "$word"
             return
             ;;
-        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | recall:--limit | recall:--project | recall:--tag | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | stats:--project)
+        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | recall:--limit | recall:--project | recall:--tag | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | recall:--deadline-ms | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | stats:--project | context:--budget | context:--project | context:--deadline-ms | session-start:--project | session-start:--budget | session-end:--summary | session-end:--task | sessions:--limit | sessions:--offset | sessions:--project)
             :
             return
             ;;
@@ -53,7 +53,7 @@ _mem() {
             _mem_words 'working short_term long_term permanent' "$word"
             return
             ;;
-        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | recall:--db | get:--db | list:--db | history:--db | stats:--db | config:--db | doctor:--db | serve:--db | completions:--db | :--db)
+        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | recall:--db | get:--db | list:--db | history:--db | stats:--db | context:--db | session-start:--db | session-end:--db | sessions:--db | doctor:--db | config:--db | serve:--db | worker:--db | hooks:--db | completions:--db | :--db)
             _mem_files "$word"
             return
             ;;
@@ -87,22 +87,31 @@ _mem() {
             supersede) _mem_words '--content --by --ended --title --rationale --valid-from --valid-to --reason --db --json --help' "$word" ;;
             archive) _mem_words '--reason --db --json --help' "$word" ;;
             restore) _mem_words '--reason --db --json --help' "$word" ;;
-            recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --status --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --db --json --help' "$word" ;;
+            recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --status --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --deadline-ms --db --json --help' "$word" ;;
             get) _mem_words '--valid-at --known-at --db --json --help' "$word" ;;
             list) _mem_words '--limit --offset --sort --project --all-projects --kind --category --level --layer --tag --status --min-importance --min-confidence --since --until --valid-at --known-at --db --json --help' "$word" ;;
             history) _mem_words '--db --json --help' "$word" ;;
             stats) _mem_words '--project --all-projects --db --json --help' "$word" ;;
-            config) _mem_words '--db --json --help' "$word" ;;
+            context) _mem_words '--budget --project --all-projects --deadline-ms --hook --db --json --help' "$word" ;;
+            session-start) _mem_words '--project --budget --db --json --help' "$word" ;;
+            session-end) _mem_words '--summary --task --db --json --help' "$word" ;;
+            sessions) _mem_words '--limit --offset --project --all-projects --db --json --help' "$word" ;;
             doctor) _mem_words '--fix --db --json --help' "$word" ;;
+            config) _mem_words '--db --json --help' "$word" ;;
             serve) _mem_words '--db --json --help' "$word" ;;
+            worker) _mem_words '--db --json --help' "$word" ;;
+            hooks) _mem_words '--dry-run --db --json --help' "$word" ;;
             completions) _mem_words '--check --db --json --help' "$word" ;;
         esac
         return
     fi
     case $command:$((COMP_CWORD - index)) in
-        :*) _mem_words 'store store-batch update supersede archive restore recall get list history stats config doctor serve completions' "$word" ;;
+        :*) _mem_words 'store store-batch update supersede archive restore recall get list history stats context session-start session-end sessions doctor config serve worker hooks completions' "$word" ;;
         store-batch:1) _mem_files "$word" ;;
         config:1) _mem_words 'list get set path' "$word" ;;
+        worker:1) _mem_words 'status stop' "$word" ;;
+        hooks:1) _mem_words 'install uninstall show' "$word" ;;
+        hooks:2) _mem_words 'claude-code codex cursor gemini' "$word" ;;
         completions:1) _mem_words 'show install check' "$word" ;;
         completions:2) _mem_words 'bash zsh fish' "$word" ;;
     esac

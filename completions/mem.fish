@@ -36,9 +36,15 @@ complete -c mem -n '__mem_at ""' -a get -d 'Show memories in full, whatever thei
 complete -c mem -n '__mem_at ""' -a list -d 'List memories, page by page.'
 complete -c mem -n '__mem_at ""' -a history -d 'Show every version of a memory, and of those before and after it in its line of successors.'
 complete -c mem -n '__mem_at ""' -a stats -d 'Count memories by status, kind, layer, level, category and project; coverage of vectors; size.'
-complete -c mem -n '__mem_at ""' -a config -d 'Show or change settings: an option wins over MEM_* variables, these over config.toml.'
+complete -c mem -n '__mem_at ""' -a context -d 'Give stored notes for a prompt: goal, profile, summaries, open decisions, and what fits or is new.'
+complete -c mem -n '__mem_at ""' -a session-start -d 'Open a session, or go on with the one that the host is in; answers with its id and the context.'
+complete -c mem -n '__mem_at ""' -a session-end -d 'End a session of this client, with a summary for those that follow and the tasks that are left.'
+complete -c mem -n '__mem_at ""' -a sessions -d 'List sessions, newest first, with their summaries and tasks.'
 complete -c mem -n '__mem_at ""' -a doctor -d 'Check the store, its indexes, the model and the versions of everything.'
+complete -c mem -n '__mem_at ""' -a config -d 'Show or change settings: an option wins over MEM_* variables, these over config.toml.'
 complete -c mem -n '__mem_at ""' -a serve -d 'Serve the operations to an MCP client over standard input and output, until it hangs up.'
+complete -c mem -n '__mem_at ""' -a worker -d 'Show or end the warm worker: the process that answers at once and holds the model.'
+complete -c mem -n '__mem_at ""' -a hooks -d 'Install, uninstall or show the hooks of `mem` in the settings of your agents\' hosts.'
 complete -c mem -n '__mem_at ""' -a completions -d 'Print, install or check the completion scripts for bash, zsh and fish; they start no Python.'
 
 complete -c mem -n '__mem_at store' -l kind -x -a 'learning decision observation summary' -d 'What it is.'
@@ -66,7 +72,7 @@ complete -c mem -n '__mem_at store-batch' -l db -r -F -d 'Use this store, not th
 complete -c mem -n '__mem_at store-batch' -l json -d 'Answer with one JSON document on standard output, errors too.'
 complete -c mem -n '__mem_at store-batch 1' -F
 
-complete -c mem -n '__mem_at update' -l content -x -d 'The new text; - reads it from standard input.'
+complete -c mem -n '__mem_at update' -l content -x -d 'The new text.'
 complete -c mem -n '__mem_at update' -l title -x -d 'Short title; a decision\'s title is part of what it says.'
 complete -c mem -n '__mem_at update' -l rationale -x -d 'Why it was decided so.'
 complete -c mem -n '__mem_at update' -l alternatives -x -d 'What else was considered, and why not.'
@@ -90,7 +96,7 @@ complete -c mem -n '__mem_at update' -l reason -x -d 'Why; kept with the memory 
 complete -c mem -n '__mem_at update' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
 complete -c mem -n '__mem_at update' -l json -d 'Answer with one JSON document on standard output, errors too.'
 
-complete -c mem -n '__mem_at supersede' -l content -x -d 'What holds instead, as a new memory; - reads it from standard input.'
+complete -c mem -n '__mem_at supersede' -l content -x -d 'What holds instead, as a new memory.'
 complete -c mem -n '__mem_at supersede' -l by -x -d 'An existing memory that holds instead.'
 complete -c mem -n '__mem_at supersede' -l ended -d 'Nothing holds instead: only close the interval.'
 complete -c mem -n '__mem_at supersede' -l title -x -d 'Title of the new memory, if it changes.'
@@ -126,6 +132,7 @@ complete -c mem -n '__mem_at recall' -l valid-at -x -d 'Answer for what held at 
 complete -c mem -n '__mem_at recall' -l known-at -x -d 'Answer with what was believed at this date or time.'
 complete -c mem -n '__mem_at recall' -l mode -x -a 'hybrid lexical vector' -d 'Search by words and meaning, or by one of them.'
 complete -c mem -n '__mem_at recall' -l fusion -x -a 'convex rrf' -d 'How words and meaning are joined.'
+complete -c mem -n '__mem_at recall' -l deadline-ms -x -d 'Milliseconds within which the answer must be there; if its vector is late, it is by words alone.'
 complete -c mem -n '__mem_at recall' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
 complete -c mem -n '__mem_at recall' -l json -d 'Answer with one JSON document on standard output, errors too.'
 
@@ -162,16 +169,51 @@ complete -c mem -n '__mem_at stats' -l all-projects -d 'Look through all project
 complete -c mem -n '__mem_at stats' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
 complete -c mem -n '__mem_at stats' -l json -d 'Answer with one JSON document on standard output, errors too.'
 
-complete -c mem -n '__mem_at config' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
-complete -c mem -n '__mem_at config' -l json -d 'Answer with one JSON document on standard output, errors too.'
-complete -c mem -n '__mem_at config 1' -a 'list get set path'
+complete -c mem -n '__mem_at context' -l budget -x -d 'Tokens that the notes may take, four characters each; only whole ones.'
+complete -c mem -n '__mem_at context' -l project -x -d 'Project, by name; else MEM_PROJECT, else the current repository.'
+complete -c mem -n '__mem_at context' -l all-projects -d 'Look through all projects, not only the current one and what is global.'
+complete -c mem -n '__mem_at context' -l deadline-ms -x -d 'Milliseconds within which the answer must be there; if its vector is late, it is by words alone.'
+complete -c mem -n '__mem_at context' -l hook -d 'Read the event of a host\'s hook on standard input, and answer in its protocol.'
+complete -c mem -n '__mem_at context' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
+complete -c mem -n '__mem_at context' -l json -d 'Answer with one JSON document on standard output, errors too.'
+
+complete -c mem -n '__mem_at session-start' -l project -x -d 'Project, by name; else MEM_PROJECT, else the current repository.'
+complete -c mem -n '__mem_at session-start' -l budget -x -d 'Tokens that the notes may take, four characters each; only whole ones.'
+complete -c mem -n '__mem_at session-start' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
+complete -c mem -n '__mem_at session-start' -l json -d 'Answer with one JSON document on standard output, errors too.'
+
+complete -c mem -n '__mem_at session-end' -l summary -x -d 'What was done and decided; stored as a memory of kind summary.'
+complete -c mem -n '__mem_at session-end' -l task -x -d 'What is left to do; may be repeated.'
+complete -c mem -n '__mem_at session-end' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
+complete -c mem -n '__mem_at session-end' -l json -d 'Answer with one JSON document on standard output, errors too.'
+
+complete -c mem -n '__mem_at sessions' -l limit -x -d 'How many at most.'
+complete -c mem -n '__mem_at sessions' -l offset -x -d 'How many to pass over first.'
+complete -c mem -n '__mem_at sessions' -l project -x -d 'Project, by name; else MEM_PROJECT, else the current repository.'
+complete -c mem -n '__mem_at sessions' -l all-projects -d 'Look through all projects, not only the current one and what is global.'
+complete -c mem -n '__mem_at sessions' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
+complete -c mem -n '__mem_at sessions' -l json -d 'Answer with one JSON document on standard output, errors too.'
 
 complete -c mem -n '__mem_at doctor' -l fix -d 'Rebuild the derived indexes, and tighten loose permissions.'
 complete -c mem -n '__mem_at doctor' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
 complete -c mem -n '__mem_at doctor' -l json -d 'Answer with one JSON document on standard output, errors too.'
 
+complete -c mem -n '__mem_at config' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
+complete -c mem -n '__mem_at config' -l json -d 'Answer with one JSON document on standard output, errors too.'
+complete -c mem -n '__mem_at config 1' -a 'list get set path'
+
 complete -c mem -n '__mem_at serve' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
 complete -c mem -n '__mem_at serve' -l json -d 'Answer with one JSON document on standard output, errors too.'
+
+complete -c mem -n '__mem_at worker' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
+complete -c mem -n '__mem_at worker' -l json -d 'Answer with one JSON document on standard output, errors too.'
+complete -c mem -n '__mem_at worker 1' -a 'status stop'
+
+complete -c mem -n '__mem_at hooks' -l dry-run -d 'Print what would change as a diff, and write nothing.'
+complete -c mem -n '__mem_at hooks' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
+complete -c mem -n '__mem_at hooks' -l json -d 'Answer with one JSON document on standard output, errors too.'
+complete -c mem -n '__mem_at hooks 1' -a 'install uninstall show'
+complete -c mem -n '__mem_at hooks 2' -a 'claude-code codex cursor gemini'
 
 complete -c mem -n '__mem_at completions' -l check -d 'The same as the action check.'
 complete -c mem -n '__mem_at completions' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'

@@ -1,16 +1,21 @@
 """Settings: an option, else a `MEM_*` variable, else `config.toml`, else the default; read when used."""
 
+from __future__ import annotations
+
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mem import config_file
 from mem.errors import Usage
 from mem.paths import places
-from mem.results import Configuration, Setting
+
+if TYPE_CHECKING:
+    from mem.results import Configuration, Setting
 
 
 class Action(StrEnum):
@@ -76,7 +81,20 @@ SETTINGS = {
         ),
         Known("model.threads", 2, "Threads that the local embedding model may use.", minimum=1, maximum=64),
         Known("project", "", "Project of every call that names none; empty: found from the folder."),
-        Known("recall.limit", 10, "Hits of a recall that names no limit.", minimum=1, maximum=100),
+        Known("worker", True, "Keep a warm process that answers at once and holds the model: on or off."),
+        Known(
+            "worker.idle-minutes",
+            15,
+            "When the warm process ends by itself; 0: as soon as nothing is left to do.",
+            maximum=10_000,
+        ),
+        Known(
+            "hook.deadline-ms",
+            800,
+            "When a hook gives up and says nothing, in milliseconds.",
+            minimum=100,
+            maximum=60_000,
+        ),
         Known("store.timeout-ms", 10_000, "How long a write waits for another writer.", maximum=600_000),
     )
 }
@@ -84,6 +102,8 @@ SETTINGS = {
 
 def run(action: Action, key: str | None, text: str | None) -> Configuration:
     """Show or change settings; raises `Usage` for what the action does not take."""
+    from mem.results import Configuration
+
     path = str(places().configuration)
     match action:
         case Action.LIST | Action.PATH if key is not None:
@@ -112,29 +132,40 @@ def find(key: str, place: str = "") -> Known:
     return SETTINGS[key]
 
 
-def value(key: str) -> Any:
-    """The value in force."""
-    return setting(key).value
+def value(key: str, environment: Mapping[str, str] | None = None) -> Any:
+    """The value in force in an environment: that of the process, if none is named.
+
+    Raises `Usage` for a value that the key does not take.
+    """
+    return _in_force(find(key), environment)[0]
 
 
-def setting(key: str) -> Setting:
+def setting(key: str, environment: Mapping[str, str] | None = None) -> Setting:
     """The value in force and where it came from; raises `Usage` for a value that the key does not take."""
+    from mem.results import Setting
+
     known = find(key)
-    given = os.environ.get(known.variable)
+    return Setting(key, *_in_force(known, environment), known.description)
+
+
+def _in_force(known: Known, environment: Mapping[str, str] | None) -> tuple[Any, str]:
+    variables = os.environ if environment is None else environment
+    given = variables.get(known.variable)
     if given is not None and given != "":
-        return Setting(key, _parsed(known, given, known.variable), known.variable, known.description)
-    stored = _stored()
-    if key in stored:
-        value = _parsed(known, str(stored[key]), str(places().configuration))
-        return Setting(key, value, "config.toml", known.description)
-    return Setting(key, known.default, "default", known.description)
+        return _parsed(known, given, known.variable), known.variable
+    path = places(variables).configuration
+    stored = _stored(path)
+    if known.key in stored:
+        return _parsed(known, str(stored[known.key]), str(path)), "config.toml"
+    return known.default, "default"
 
 
 def write(key: str, text: str) -> Setting:
     """Set a key in `config.toml`; every other byte of the file stays as it is."""
     value = find(key).parse(text)
-    _stored()  # a file with unknown settings is refused before it is touched
-    config_file.write(places().configuration, key, value)
+    path = places().configuration
+    _stored(path)  # a file with unknown settings is refused before it is touched
+    config_file.write(path, key, value)
     return setting(key)
 
 
@@ -145,8 +176,7 @@ def _parsed(known: Known, text: str, origin: str) -> Any:
         raise Usage(str(err), hint=f"{err.hint} It comes from {origin}.".lstrip()) from err
 
 
-def _stored() -> dict[str, Any]:
-    path = places().configuration
+def _stored(path: Path) -> dict[str, Any]:
     stored = config_file.read(path)
     for key in stored:
         find(key, f" in {path}")

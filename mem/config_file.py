@@ -82,7 +82,7 @@ def edited(text: str, key: str, value: str | int | bool, path: Path) -> str:
 def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except UnicodeDecodeError as err:
         raise Usage(

@@ -2,7 +2,7 @@
 
 Contract: `schema_version` is 1 and comes first; later versions of `mem` only add fields. A memory has the
 same fields wherever it appears; a hit has those of its memory with `score`, `why` and `surfaced` beside
-them.
+them, an item of a context block those of its memory with `section`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from mem.errors import MemError
-from mem.results import Hit, Stored
+from mem.results import ContextItem, Hit, Stored
 
 SCHEMA_VERSION = 1
 
@@ -24,7 +24,7 @@ def error_document(error: MemError) -> dict[str, Any]:
     """A failure without a result, as plain JSON values."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "error": {"code": error.code, "message": str(error), "hint": error.hint},
+        "error": {"code": error.code, "message": _text(str(error)), "hint": _text(error.hint)},
     }
 
 
@@ -41,6 +41,8 @@ def _plain(value: Any) -> Any:
         case Hit():
             extra = {"score": round(value.score, 4), "why": _plain(value.why), "surfaced": value.surfaced}
             return {**_plain(value.memory), **extra}
+        case ContextItem():
+            return {**_plain(value.memory), "section": value.section}
         case Stored() if value.refusal is None:
             return {name: item for name, item in _fields(value).items() if name != "refusal"}
         case _ if is_dataclass(value):
@@ -51,8 +53,15 @@ def _plain(value: Any) -> Any:
             return [_plain(item) for item in value]
         case float():
             return round(value, 6)
+        case str() if not value.isascii():
+            return _text(value)
         case _:
             return value
+
+
+def _text(text: str) -> str:
+    """What is no UTF-8 (a path, an argument that a message quotes) as escapes: JSON cannot hold it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class Panel(StrEnum):
 
     REMEMBER = "Remember"
     FIND = "Find"
+    SESSIONS = "Sessions and context"
     SETUP = "Set up"
 
 

@@ -31,7 +31,7 @@ SOURCE = Path(mem.__file__).parent.parent
 # What the shell of a developer or an agent may set, and what decides how a terminal is written to.
 _FOREIGN = re.compile(
     r"(MEM|CLAUDE|CURSOR|GEMINI|CODEX|XDG|PYTEST|TYPER)_|(CLAUDECODE|NO_COLOR|FORCE_COLOR|PY_COLORS|COLUMNS|"
-    r"TERMINAL_WIDTH|GITHUB_ACTIONS|BASH_COMPLETION_USER_DIR|ZDOTDIR)$"
+    r"TERMINAL_WIDTH|GITHUB_ACTIONS|BASH_COMPLETION_USER_DIR|ZDOTDIR|PYTHON(UNBUFFERED|IOENCODING|UTF8))$"
 )
 
 
@@ -44,6 +44,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.setenv("MEM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MEM_WORKER", "off")  # a test that wants one asks for it, and ends it
+    monkeypatch.setenv("MEM_WORKER", "off")  # nothing stays behind; the tests of the worker turn it on
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "home"
 
@@ -97,6 +99,39 @@ def run_mem(home: Path) -> Callable[..., Ran]:
     return run
 
 
+@pytest.fixture
+def on_terminal(home: Path) -> Callable[..., tuple[int, str]]:
+    """`mem` on a terminal of 80 columns: its exit status, and all that appears there."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    def run(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mem", *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=process_environment({"TERM": "xterm-256color", **(env or {})}),
+            start_new_session=True,
+        )
+        os.close(theirs)
+        seen = b""
+        try:
+            while part := os.read(ours, 65536):
+                seen += part
+        except OSError:
+            pass  # how Linux reports that the other side is gone
+        finally:
+            os.close(ours)
+        return process.wait(timeout=60), seen.decode().replace("\r\n", "\n")
+
+    return run
+
+
 class BagOfWords:
     """A tiny embedder: words hashed into a few dimensions, so that texts with shared words lie close."""
 
@@ -114,7 +149,7 @@ class BagOfWords:
         """One piece."""
         return [text]
 
-    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], role: Role, *, timeout: float | None = None) -> NDArray[np.float32]:
         """Counts of hashed words, of length one."""
         import numpy as np
 

@@ -36,16 +36,16 @@ def test_a_variable_wins_over_the_file_and_the_file_over_the_default(
 
 
 def test_tables_and_flat_keys_are_the_same_settings(home: Path) -> None:
-    write('[model]\nthreads = 3\n\n["recall"]\n"limit" = 7\n')
-    assert (config.value("model.threads"), config.value("recall.limit")) == (3, 7)
+    write('[model]\nthreads = 3\n\n["store"]\n"timeout-ms" = 7\n')
+    assert (config.value("model.threads"), config.value("store.timeout-ms")) == (3, 7)
     write("store.timeout-ms = 250\n")
     assert config.value("store.timeout-ms") == 250
 
 
 def test_a_new_file_holds_the_one_line_and_is_private(home: Path) -> None:
-    config.write("recall.limit", "5")
+    config.write("store.timeout-ms", "5")
     path = places().configuration
-    assert path.read_text() == '"recall.limit" = 5\n'
+    assert path.read_text() == '"store.timeout-ms" = 5\n'
     assert path.stat().st_mode & 0o777 == 0o600
 
 
@@ -61,7 +61,7 @@ def test_a_new_file_holds_the_one_line_and_is_private(home: Path) -> None:
         ("\tproject='old'   #x", "project", "new", '\tproject="new"   #x'),
         ('project = "a#b\\"c"\n', "project", "d", 'project = "d"\n'),
         ("[model]\n  threads = 2 # t\n", "model.threads", "3", "[model]\n  threads = 3 # t\n"),
-        ("recall . 'limit' = 9\n", "recall.limit", "8", "recall . 'limit' = 8\n"),
+        ("store . 'timeout-ms' = 9\n", "store.timeout-ms", "8", "store . 'timeout-ms' = 8\n"),
         ('project = "a"\r\n# end\r\n', "project", "b", 'project = "b"\r\n# end\r\n'),
     ],
 )
@@ -82,13 +82,13 @@ def test_setting_a_key_changes_its_value_alone(
             '# top\n\n"project" = "x"\n# the store\n[store]\n"timeout-ms" = 9\n',
         ),
         (
-            "[store] # mine\n\n[recall]\n# few\nlimit = 3\n",
+            "[store] # mine\n\n[model]\n# few\nthreads = 3\n",
             "store.timeout-ms",
             "9",
-            "[store] # mine\ntimeout-ms = 9\n\n[recall]\n# few\nlimit = 3\n",
+            "[store] # mine\ntimeout-ms = 9\n\n[model]\n# few\nthreads = 3\n",
         ),
-        ('project = "a"\r\n', "recall.limit", "2", 'project = "a"\r\n"recall.limit" = 2\r\n'),
-        ('project = "a"', "recall.limit", "2", 'project = "a"\n"recall.limit" = 2\n'),
+        ('project = "a"\r\n', "store.timeout-ms", "2", 'project = "a"\r\n"store.timeout-ms" = 2\r\n'),
+        ('project = "a"', "store.timeout-ms", "2", 'project = "a"\n"store.timeout-ms" = 2\n'),
     ],
 )
 def test_a_key_that_is_missing_is_added_as_one_line(

@@ -7,24 +7,29 @@ built when it is asked for, so that a call pays for one signature and not for al
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 import typer.main
 from typer._click import Command as AnyCommand
 from typer._click import Context, HelpFormatter
+from typer._click import Parameter as AnyParameter
 from typer._click.core import ParameterSource
 from typer._click.exceptions import MissingParameter, NoSuchOption, UsageError
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from mem import __version__
 from mem.caller import Caller, current_caller
 from mem.cli import front_end, render
-from mem.cli.inputs import fetched
+from mem.cli.inputs import fetched, path
 from mem.errors import Refused, Usage
 from mem.operations import Operation, Panel, Parameter, Shape, bounds, nearest, shortened
+
+if TYPE_CHECKING:
+    from mem.service import Service
 
 IN_FULL = frozenset(["get"])  # the commands that show whole memories
 
@@ -37,14 +42,39 @@ _METAVARS = {Shape.INTEGER: "INTEGER", Shape.NUMBER: "NUMBER", Shape.RECORD: "FI
 
 
 @dataclass(frozen=True, slots=True)
+class Session:
+    """One call: who makes it, the service that is open for it already, and where the answer goes.
+
+    `later` collects what can be done after the answer.
+    """
+
+    caller: Caller = field(default_factory=current_caller)
+    service: "Service | None" = None
+    show: Callable[..., None] = render.show
+    later: list[Callable[[], None]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class General:
-    """What may stand before the command: it holds for each."""
+    """What may stand before the command: it holds for each; and the call that it all belongs to."""
 
     db: str | None
     json: bool
+    session: Session
 
 
-class Command(TyperCommand):
+class Helpful(AnyCommand):
+    """A command whose help is printed where everything is."""
+
+    def get_help_option(self, ctx: Context) -> TyperOption | None:
+        """Typer's own, but for who prints."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = _show_help
+        return option
+
+
+class Command(Helpful, TyperCommand):
     """One command: Typer's, with plain usage, examples, and a clear word about what is too much."""
 
     allow_extra_args = True
@@ -83,7 +113,7 @@ class Command(TyperCommand):
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
-class Commands(TyperGroup):
+class Commands(Helpful, TyperGroup):
     """All commands, each built from its definition when it is asked for."""
 
     def get_command(self, ctx: Context, cmd_name: str) -> AnyCommand | None:
@@ -107,17 +137,17 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """The commands with their summaries, under the headings of their panels."""
         for panel in Panel:
-            with formatter.section(panel):
-                formatter.write_dl(
-                    [(name, one.summary) for name, one in definitions().items() if one.panel is panel]
-                )
+            listed = [(name, one.summary) for name, one in definitions().items() if one.panel is panel]
+            if listed:
+                with formatter.section(panel):
+                    formatter.write_dl(listed)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line; gives the exit status, or raises `MemError`."""
-    command = typer.main.get_command(application())
+def run(arguments: Sequence[str], session: Session | None = None) -> int:
+    """Run one command line, of this process or of another; gives the exit status, or raises `MemError`."""
+    command = _group()
     try:
-        with command.make_context("mem", list(arguments)) as context:
+        with command.make_context("mem", list(arguments), obj=session or Session()) as context:
             return int(command.invoke(context) or 0)
     except typer.Exit as stop:
         return stop.exit_code
@@ -131,6 +161,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return "--json" in own
 
 
+@cache
 def application() -> typer.Typer:
     """The application with the options that every command has."""
     app = typer.Typer(
@@ -147,11 +178,17 @@ def application() -> typer.Typer:
     return app
 
 
+@cache
+def _group() -> AnyCommand:
+    return typer.main.get_command(application())
+
+
 def definitions() -> dict[str, Operation]:
     """Every command by its name: the operations, and those of the front end."""
     return {one.name: one for one in front_end.commands()}
 
 
+@cache
 def built(operation: Operation) -> AnyCommand:
     """The Typer command of one definition."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -167,17 +204,21 @@ def built(operation: Operation) -> AnyCommand:
     return typer.main.get_command(app)
 
 
-def answer(operation: Operation, given: Mapping[str, Any], db: Path | None, caller: Caller) -> Any:
+def answer(operation: Operation, given: Mapping[str, Any], db: Path | None, session: Session) -> Any:
     """Check the arguments, read what they name, then call the operation; no store is opened before."""
+    caller = session.caller
     refuse_agents(operation, given, caller)
     by_name = {parameter.argument: parameter for parameter in operation.parameters}
     fetch = {name: fetched(by_name[name], value) for name, value in given.items()}
     bound = operation.bind(fetch, agent=not caller.is_person)
     if operation in front_end.COMMANDS:
         return getattr(front_end.FrontEnd(db), operation.method)(**bound)
-    from mem.service import open_service
+    service = session.service
+    if service is None:
+        from mem.service import open_service
 
-    return getattr(open_service(db, caller=caller), operation.method)(**bound)
+        service = open_service(db, caller=caller, later=session.later.append)
+    return getattr(service, operation.method)(**bound)
 
 
 def refuse_agents(operation: Operation, given: Mapping[str, Any], caller: Caller) -> None:
@@ -203,12 +244,18 @@ def _root(
     if version:
         render.say(f"mem {__version__}")
         raise typer.Exit
-    context.obj = General(db, json)
+    context.obj = General(db, json, context.obj)
     if context.invoked_subcommand is None:
         if json:
             raise Usage("mem needs a command.", hint="See: mem --help")
         render.say(context.get_help())
         raise typer.Exit(2)
+
+
+def _show_help(context: Context, _: AnyParameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        render.say(context.get_help())
+        raise typer.Exit
 
 
 def _callback(operation: Operation) -> Callable[..., int]:
@@ -221,12 +268,18 @@ def _callback(operation: Operation) -> Callable[..., int]:
             for parameter in operation.parameters
             if context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
         }
-        found = answer(operation, given, _place(db or general.db), current_caller())
+        session, place = general.session, _place(general.db if db is None else db)
+        if values.get(front_end.HOOK.name):
+            from mem.cli import hook
+
+            return hook.answer(session, place, given.get("deadline_ms"))
+        found = answer(operation, given, place, session)
         if found is not None:
-            render.show(found, in_full=operation.name in IN_FULL, as_json=json or general.json)
+            session.show(found, in_full=operation.name in IN_FULL, as_json=json or general.json)
         return getattr(found, "exit_status", 0)
 
-    return _signed(call, [*operation.parameters, *front_end.GENERAL])
+    beside = front_end.BESIDE.get(operation.name, ())
+    return _signed(call, [*operation.parameters, *beside, *front_end.GENERAL])
 
 
 def _signed(function: Callable[..., Any], parameters: Sequence[Parameter]) -> Callable[..., Any]:
@@ -287,7 +340,7 @@ def _place(db: str | None) -> Path | None:
         return None
     if not db.strip():
         raise Usage("--db names no file.", hint="Leave it out for the usual store.")
-    return Path(db).expanduser().absolute()
+    return path(db).expanduser().absolute()
 
 
 def _translated(err: UsageError) -> Usage:

@@ -8,21 +8,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
+from mem.cli.front_end import BESIDE, Shell
 from mem.errors import MemError
 from mem.operations import Operation, Parameter, Shape
 from mem.paths import shipped
-
-
-class Shell(StrEnum):
-    """The shells that there are scripts for."""
-
-    BASH = "bash"
-    ZSH = "zsh"
-    FISH = "fish"
-
 
 FILES = {Shell.BASH: "mem.bash", Shell.ZSH: "_mem", Shell.FISH: "mem.fish"}
 
@@ -37,7 +28,8 @@ class Grammar:
 
     def options(self, command: Operation) -> tuple[Parameter, ...]:
         """The options of a command, its own first."""
-        return (*(one for one in command.parameters if not one.positional), *self.general)
+        own = (one for one in command.parameters if not one.positional)
+        return (*own, *BESIDE.get(command.name, ()), *self.general)
 
 
 def script(shell: Shell, grammar: Grammar) -> str:

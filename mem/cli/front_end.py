@@ -11,10 +11,36 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from mem.cli.completions import Grammar, Shell
-from mem.errors import Usage
+from mem import config
+from mem.config import Action as ConfigAction
+from mem.errors import Unavailable, Usage
+from mem.hosts.host import Host
 from mem.operations import Doc, Operation, Panel, Parameter, Shape, operations
-from mem.results import Text
+from mem.paths import store_path
+from mem.results import Configuration, Hooks, Text, WorkerStatus
+
+
+class Shell(StrEnum):
+    """The shells that there are completion scripts for."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+class WorkerAction(StrEnum):
+    """What `mem worker` does."""
+
+    STATUS = "status"
+    STOP = "stop"
+
+
+class HooksAction(StrEnum):
+    """What `mem hooks` does."""
+
+    INSTALL = "install"
+    UNINSTALL = "uninstall"
+    SHOW = "show"
 
 
 class Action(StrEnum):
@@ -37,6 +63,54 @@ class FrontEnd:
 
         stdio.run(db=self.db)
 
+    def worker(
+        self,
+        action: Annotated[WorkerAction, Doc("Show it, or end it; the next call starts another.")],
+    ) -> WorkerStatus:
+        """Show or end the warm worker: the process that answers at once and holds the model."""
+        if os.name != "posix":
+            raise Unavailable("There is no worker on this system; everything runs in process.")
+        from mem.worker import control
+        from mem.worker.embedder import worker_place
+
+        place = worker_place(self.db or store_path(), os.environ)
+        return control.stop(place) if action is WorkerAction.STOP else control.status(place)
+
+    def config(
+        self,
+        action: Annotated[ConfigAction, Doc("What to do.")] = ConfigAction.LIST,
+        key: Annotated[str | None, Doc("The setting, for get and set.")] = None,
+        value: Annotated[str | None, Doc("The new value, for set.")] = None,
+    ) -> Configuration:
+        """Show or change settings: an option wins over MEM_* variables, these over config.toml."""
+        return config.run(action, key, value)
+
+    def hooks(
+        self,
+        action: Annotated[HooksAction, Doc("Put the hooks in, take them out again, or show them.")],
+        host: Annotated[Host | None, Doc("The host; else each one that has its folder here.")] = None,
+        *,
+        dry_run: Annotated[bool, Doc("Print what would change as a diff, and write nothing.")] = False,
+    ) -> Hooks:
+        """Install, uninstall or show the hooks of `mem` in the settings of your agents' hosts.
+
+        Everything else in those settings stays as it is, comments and line ends too, and uninstalling gives
+        back the bytes from before.
+        """
+        from mem.hosts import installation
+
+        chosen = (host,) if host else installation.present()
+        if not chosen:
+            raise Usage("No host has a folder here.", hint=f"Name one of: {', '.join(Host)}.")
+        match action:
+            case HooksAction.INSTALL:
+                told = installation.install(chosen, dry_run=dry_run)
+            case HooksAction.UNINSTALL:
+                told = installation.uninstall(chosen, dry_run=dry_run)
+            case HooksAction.SHOW:
+                told = installation.show(chosen)
+        return Hooks(action, dry_run, told)
+
     def completions(
         self,
         action: Annotated[
@@ -49,13 +123,14 @@ class FrontEnd:
         """Print, install or check the completion scripts for bash, zsh and fish; they start no Python."""
         from mem.cli import completions
 
+        grammar = completions.Grammar(commands(), GENERAL, ROOT)
         match Action.CHECK if check else action:
             case Action.SHOW:
-                return Text(completions.script(shell or _own_shell(), _grammar()))
+                return Text(completions.script(shell or _own_shell(), grammar))
             case Action.INSTALL:
                 return Text(completions.install(shell or _own_shell()))
             case Action.CHECK:
-                return Text(completions.check(_grammar()))
+                return Text(completions.check(grammar))
             case None:
                 raise Usage("completions needs an action.", hint="See: mem completions --help")
 
@@ -82,7 +157,18 @@ def _command(function: Callable[..., Any], examples: tuple[str, ...], *, writes:
 
 
 COMMANDS = (
+    _command(
+        FrontEnd.config,
+        ("mem config list", "mem config set model.threads 1", "mem config get model"),
+        writes=True,
+    ),
     _command(FrontEnd.serve, ("mem serve", "claude mcp add --scope user mem -- mem serve"), writes=True),
+    _command(FrontEnd.worker, ("mem worker status", "mem worker stop"), writes=True),
+    _command(
+        FrontEnd.hooks,
+        ("mem hooks install", "mem hooks install claude-code --dry-run", "mem hooks uninstall cursor"),
+        writes=False,
+    ),
     _command(
         FrontEnd.completions,
         ("mem completions install zsh", "mem completions show bash > completions/mem.bash"),
@@ -106,16 +192,16 @@ def _option(name: str, text: str, shape: Shape, metavar: str | None = None) -> P
 
 DB = _option("db", "Use this store, not that of MEM_DB or the usual one.", Shape.TEXT, metavar="FILE")
 JSON = _option("json", "Answer with one JSON document on standard output, errors too.", Shape.FLAG)
+HOOK = _option(
+    "hook", "Read the event of a host's hook on standard input, and answer in its protocol.", Shape.FLAG
+)
 VERSION = _option("version", "Show the version and exit.", Shape.FLAG)
 
 GENERAL = (DB, JSON)  # before the command and after it
 ROOT = (*GENERAL, VERSION)  # before the command
+BESIDE = {"context": (HOOK,)}  # what a command of the registry has on the command line alone
 
 
 def commands() -> tuple[Operation, ...]:
     """Every command of the command line."""
     return (*operations(), *COMMANDS)
-
-
-def _grammar() -> Grammar:
-    return Grammar(commands(), GENERAL, ROOT)

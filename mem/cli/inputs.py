@@ -1,6 +1,8 @@
 """What the command line reads: a text from standard input, a document from a file or from standard input."""
 
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,16 @@ from mem.errors import Usage
 from mem.operations import Parameter
 
 LARGEST = 256 * 1024 * 1024  # bytes; a full batch of the longest memories fits
+
+
+def in_utf8(arguments: Sequence[str]) -> list[str]:
+    """The arguments of the process as UTF-8, whatever the locale; broken bytes stay lone surrogates."""
+    return [os.fsencode(one).decode("utf-8", "surrogateescape") for one in arguments]
+
+
+def path(argument: str) -> Path:
+    """The file that an argument names, in the encoding of the file system."""
+    return Path(os.fsdecode(argument.encode("utf-8", "surrogateescape")))
 
 
 def fetched(parameter: Parameter, value: Any) -> Any:
@@ -21,9 +33,9 @@ def fetched(parameter: Parameter, value: Any) -> Any:
 
 
 def records(source: str) -> list[Any]:
-    """The items of a JSON array, or of a text with one JSON object a line; raises `Usage` naming the line."""
+    """The items of a JSON array, or of a text with one JSON value a line; `Usage` names a broken line."""
     place = "standard input" if source == "-" else source
-    text = _text(_standard_input() if source == "-" else _file(Path(source)), place)
+    text = _text(_standard_input() if source == "-" else _file(path(source)), place)
     return _array(text, place) if text.lstrip().startswith("[") else _lines(text, place)
 
 
@@ -51,24 +63,27 @@ def _lines(text: str, place: str) -> list[Any]:
                 f"Line {number} of {place} is not JSON: {err}.",
                 hint="Give a JSON array of objects, or one object a line. Nothing was written.",
             ) from err
-        if not isinstance(items[-1], dict):
-            raise Usage(f"Line {number} of {place} is not a JSON object.", hint="Nothing was written.")
     return items
 
 
 def _standard_input() -> bytes:
     if sys.stdin is None:
         raise Usage("Standard input is closed.", hint="Give the text as an argument.")
-    return _limited(sys.stdin.buffer.read(LARGEST + 1), "Standard input")
+    parts, size = [], 0
+    # In parts, so that an interrupt is noticed between them.
+    while size <= LARGEST and (part := os.read(sys.stdin.fileno(), 1 << 16)):
+        parts.append(part)
+        size += len(part)
+    return _limited(b"".join(parts), "Standard input")
 
 
-def _file(path: Path) -> bytes:
+def _file(place: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            return _limited(file.read(LARGEST + 1), str(path))
+        with place.open("rb") as file:
+            return _limited(file.read(LARGEST + 1), str(place))
     except (OSError, ValueError) as err:
         reason = err.strerror if isinstance(err, OSError) else err
-        raise Usage(f"Cannot read {path}: {reason}.", hint="Name a file, or - for standard input.") from err
+        raise Usage(f"Cannot read {place}: {reason}.", hint="Name a file, or - for standard input.") from err
 
 
 def _limited(content: bytes, place: str) -> bytes:

@@ -10,11 +10,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
+from typing import TextIO
 
 from mem.cli.characters import escaped, one_line, visible
 from mem.cli.rows import Answer, block, notes, rows
 from mem.errors import MemError
-from mem.results import Memories, Text
+from mem.results import ContextBlock, Hooks, Memories, Text
 
 LONGEST_MESSAGE = 2_000  # characters; a message may quote what was typed
 
@@ -28,20 +29,29 @@ def prepare() -> None:
 
 def show(answer: Answer, *, in_full: bool = False, as_json: bool = False) -> None:
     """Print an answer and the notes beside it; `in_full` shows whole memories instead of a line for each."""
-    if as_json:
-        from mem.document import document, encode
-
-        _write(encode(document(answer)).decode())
-        return
-    if _is_terminal():
+    if not as_json and _is_terminal():
         from mem.cli import terminal
 
         with _writing():
             terminal.show(answer, in_full=in_full)
     else:
-        _write(_plain(answer, in_full=in_full))
-    for line in notes(answer):
+        _write(piped(answer, in_full=in_full, as_json=as_json))
+    for line in beside(answer, as_json=as_json):
         note(line)
+
+
+def piped(answer: Answer, *, in_full: bool = False, as_json: bool = False) -> str:
+    """What standard output gets of an answer where it is no terminal."""
+    if as_json:
+        from mem.document import document, encode
+
+        return encode(document(answer)).decode()
+    return _plain(answer, in_full=in_full)
+
+
+def beside(answer: Answer, *, as_json: bool = False) -> Iterator[str]:
+    """The lines that standard error gets of an answer."""
+    return iter(()) if as_json else (visible(one_line(line)) for line in notes(answer))
 
 
 def say(text: str) -> None:
@@ -87,20 +97,27 @@ def finish() -> None:
 
 def hang_up() -> None:
     """Send what may still be buffered nowhere, so that the end of the process is silent."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            os.dup2(nowhere, stream.fileno())
+    _silence(sys.stdout)
+    _silence(sys.stderr)
 
 
 def _plain(answer: Answer, *, in_full: bool) -> str:
     match answer:
         case Text():
             return answer.text
+        case ContextBlock():
+            return f"{answer.text}\n" if answer.text else ""
+        case Hooks(dry_run=True):
+            return "".join(one.diff for one in answer.hosts)
         case Memories() if in_full:
             return "\n".join(block(memory) for memory in answer.memories)
         case _:
             return "".join("\t".join(escaped(cell) for cell in row) + "\n" for row in rows(answer))
+
+
+def _silence(stream: TextIO | None) -> None:
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _is_terminal() -> bool:
@@ -122,5 +139,5 @@ def _writing() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as err:
-        hang_up()
+        _silence(sys.stdout)
         raise MemError(f"Cannot write to standard output: {err.strerror}.") from err

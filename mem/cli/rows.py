@@ -4,7 +4,7 @@ The columns of a row are the contract of piped output: text that may be long com
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, assert_never
 
 from mem import clock
@@ -14,19 +14,40 @@ from mem.results import (
     Changed,
     Check,
     Configuration,
+    ContextBlock,
     Diagnosis,
     History,
+    Hooks,
     Memories,
     Recall,
     Refusal,
+    SessionEnded,
+    SessionPage,
+    SessionStarted,
     Statistics,
     Stored,
     Text,
+    WorkerStatus,
 )
-from mem.values import Memory
+from mem.values import Memory, Session
 
 Answer = (
-    Stored | Batch | Changed | Recall | Memories | History | Statistics | Configuration | Diagnosis | Text
+    Stored
+    | Batch
+    | Changed
+    | Recall
+    | Memories
+    | History
+    | ContextBlock
+    | SessionStarted
+    | SessionEnded
+    | SessionPage
+    | Statistics
+    | Configuration
+    | Diagnosis
+    | Hooks
+    | Text
+    | WorkerStatus
 )
 Row = tuple[str, ...]
 
@@ -34,6 +55,7 @@ _DEGRADED = {
     "no_model": "no model is configured, so this is a search by words alone",
     "no_vectors": "nothing has a vector yet, so this is a search by words alone",
     "other_model": "the vectors are another model's, so this is a search by words alone",
+    "embedding_timeout": "the model did not answer in time, so this is a search by words alone",
     "embedding_failed": "the model could not be used, so this is a search by words alone; see mem doctor",
     "no_vector_extension": "the vector extension did not load; every vector was compared",
 }
@@ -62,7 +84,20 @@ def rows(answer: Answer) -> Iterator[Row]:
                 changed = "; ".join(f"{name}={_value(value)}" for name, value in change.changed.items())
                 who = (change.operation, change.actor, change.reason or "")
                 yield change.at, _number(change.id), *who, changed
+        case ContextBlock():
+            yield from ((line,) for line in answer.text.split("\n") if line)
+        case SessionStarted():
+            yield (f"session #{answer.id}",)
+            yield from rows(answer.context)
+        case SessionEnded():
+            yield (f"ended session #{answer.session.id}",)
+            if answer.summary:
+                yield from rows(answer.summary)
+        case SessionPage():
+            yield from map(_session, answer.sessions)
         case Statistics():
+            yield from _counts(answer)
+        case WorkerStatus():
             yield from _counts(answer)
         case Configuration():
             yield from _settings(answer)
@@ -70,6 +105,8 @@ def rows(answer: Answer) -> Iterator[Row]:
             for check in answer.checks:
                 told = f"{check.detail}; {check.hint}" if check.hint else check.detail
                 yield _state(check), check.name, told
+        case Hooks():
+            yield from _of_hosts(answer)
         case Text():
             yield from ((line,) for line in answer.text.splitlines())
         case _:
@@ -104,12 +141,34 @@ def notes(answer: Answer) -> Iterator[str]:
             yield from (notice.message for notice in answer.warnings)
         case Recall():
             yield from _beside(answer)
+        case ContextBlock():
+            yield from (f"Note: {_DEGRADED.get(reason, reason)}." for reason in answer.degraded)
+            if not answer.text:
+                yield "There is nothing to say."
+        case SessionStarted():
+            yield from notes(answer.context)
+        case SessionEnded() if answer.summary:
+            yield from notes(answer.summary)
+        case SessionPage() if len(answer.sessions) < answer.total:
+            yield f"{len(answer.sessions)} of {answer.total}; --limit and --offset show more."
+        case Hooks(dry_run=True):
+            if not any(one.diff for one in answer.hosts):
+                yield "Nothing would change."
+        case Hooks():
+            yield from (f"{one.host}: {one.hint}" for one in answer.hosts if one.hint)
         case Memories() if len(answer.memories) < answer.total:
             yield f"{len(answer.memories)} of {answer.total}; --limit and --offset show more."
         case Memories() if not answer.memories:
             yield "No memory matches."
         case _:
             pass
+
+
+def _session(session: Session) -> Row:
+    ended = session.ended_at or "open"
+    summaries = " ".join(map(_number, session.summaries))
+    facts = (session.client or "", session.project or "", session.started_at, ended, session.end_reason or "")
+    return f"#{session.id}", *facts, summaries, "; ".join(map(one_line, session.tasks))
 
 
 def _beside(answer: Recall) -> Iterator[str]:
@@ -147,14 +206,24 @@ def _value(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _counts(answer: Statistics) -> Iterator[Row]:
+def _counts(answer: Statistics | WorkerStatus) -> Iterator[Row]:
     for entry in fields(answer):
         value = getattr(answer, entry.name)
         if isinstance(value, Mapping):
             name = entry.name.removeprefix("by_")
             yield from ((f"{name} {key}", str(count)) for key, count in value.items())
-        else:
+        elif entry.default is MISSING or value is not None:
             yield entry.name.replace("_", " "), _value(value)
+
+
+def _of_hosts(answer: Hooks) -> Iterator[Row]:
+    for one in answer.hosts:
+        if answer.dry_run:
+            yield from ((line,) for line in one.diff.split("\n")[:-1])
+        elif answer.action == "show":
+            yield from ((one.host, hook.event, hook.state, one.path, hook.command) for hook in one.hooks)
+        else:
+            yield one.host, one.state, one.path
 
 
 def _settings(answer: Configuration) -> Iterator[Row]:

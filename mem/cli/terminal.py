@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from mem import clock
 from mem.cli.characters import one_line, visible
@@ -21,11 +21,22 @@ LONGEST = 400  # characters of a hit's text; `mem get` shows it in full
 WIDEST, NARROWEST = 30, 20  # cells of a column before the last one, and of the last one
 
 
-def show(answer: Answer, *, in_full: bool) -> None:
-    """Write the answer to the terminal; `in_full` shows whole memories instead of a line for each."""
+def show(
+    answer: Answer,
+    *,
+    in_full: bool,
+    terminal: TextIO | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Write the answer to a terminal; `in_full` shows whole memories instead of a line for each.
+
+    Where it is not the terminal of this process, its environment says how wide it is and what it can do.
+    """
     from rich.console import Console
 
-    console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
+    console = Console(
+        file=terminal or sys.stdout, markup=False, highlight=False, emoji=False, _environ=environment
+    )
     for part in _parts(answer, console.width, in_full=in_full):
         console.print(part)
 
