@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mem.values import Actor, ActorKind
@@ -13,11 +13,20 @@ AGENT_VARIABLES = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "GEMINI_CLI")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The actor of a call, its folder, and the project that its environment names."""
+    """The actor of a call, its folder, its environment, and the project that this names.
+
+    A deadline counts from `began`, an instant of `time.monotonic`, or else from where the call comes in.
+    `stdin` is what was read of the caller's standard input before; None while it can still be read. After
+    `waits_until`, such an instant too, only vectors that are at hand are used; None: as the embedder has it.
+    """
 
     actor: Actor
     folder: Path
     project: str | None = None
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    began: float | None = None
+    stdin: bytes | None = field(default=None, repr=False)
+    waits_until: float | None = None
 
     @property
     def is_person(self) -> bool:
@@ -39,6 +48,7 @@ def current_caller(environment: Mapping[str, str] | None = None, folder: Path | 
         ),
         folder=folder or _folder(variables),
         project=variables.get("MEM_PROJECT") or None,
+        environment=variables,
     )
 
 

@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from pathlib import Path
 
 import apsw
@@ -114,5 +113,7 @@ def _model(embedder: Embedder | None) -> Check:
 
 
 def _versions() -> Check:
+    from importlib import metadata
+
     found = ", ".join(f"{name} {metadata.version(name)}" for name in DEPENDENCIES)
     return Check("versions", True, f"mem {__version__}, SQLite {apsw.sqlite_lib_version()}, {found}")

@@ -5,6 +5,8 @@
 
 import os
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,28 +32,48 @@ class Places:
         return self.config / "config.toml"
 
 
-def places() -> Places:
-    """The folders that the environment asks for, read now, so that a test or a hook can move them."""
-    home = os.environ.get("MEM_HOME")
-    if home:
-        root = Path(home).expanduser().absolute()
+def places(environment: Mapping[str, str] | None = None) -> Places:
+    """The folders that an environment asks for, by default that of the process as it is now.
+
+    `mem.client` finds the store, the configuration and the sockets by the same rules; a test compares them.
+    """
+    variables = os.environ if environment is None else environment
+    named = variables.get("MEM_HOME")
+    if named:
+        root = expanded(named, variables)
         return Places(root, root, root / "cache", root / "state", root / "run")
     match sys.platform:
         case "darwin":
-            library = Path.home() / "Library"
+            library = _home(variables) / "Library"
             support = library / "Application Support" / "mem"
-            return Places(support, support, library / "Caches" / "mem", support, _temporary_runtime())
+            cache = library / "Caches" / "mem"
+            return Places(support, support, cache, support, _temporary_runtime(variables))
         case "win32":
-            local = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "mem"
+            local = Path(variables.get("LOCALAPPDATA") or _home(variables) / "AppData" / "Local") / "mem"
             return Places(local, local, local / "cache", local, local / "run")
         case _:
             return Places(
-                _xdg("XDG_DATA_HOME", ".local/share"),
-                _xdg("XDG_CONFIG_HOME", ".config"),
-                _xdg("XDG_CACHE_HOME", ".cache"),
-                _xdg("XDG_STATE_HOME", ".local/state"),
-                _linux_runtime(),
+                _xdg(variables, "XDG_DATA_HOME", ".local/share"),
+                _xdg(variables, "XDG_CONFIG_HOME", ".config"),
+                _xdg(variables, "XDG_CACHE_HOME", ".cache"),
+                _xdg(variables, "XDG_STATE_HOME", ".local/state"),
+                _linux_runtime(variables),
             )
+
+
+def store_path(environment: Mapping[str, str] | None = None) -> Path:
+    """The store that an environment asks for."""
+    variables = os.environ if environment is None else environment
+    named = variables.get("MEM_DB")
+    return expanded(named, variables) if named else places(variables).store
+
+
+def expanded(path: str, environment: Mapping[str, str]) -> Path:
+    """An absolute path, with the home of that environment for a leading `~`."""
+    first, _, rest = path.partition("/")
+    if first == "~":
+        return Path(_home(environment), rest.lstrip("/")).absolute()
+    return Path(path).expanduser().absolute()
 
 
 def private_folder(folder: Path) -> Path:
@@ -78,18 +100,27 @@ def bundled_model() -> Path:
     return Path(__file__).parent / "models" / "multilingual-e5-small"
 
 
-def _xdg(variable: str, fallback: str) -> Path:
-    base = os.environ.get(variable, "")
-    return (Path(base) if base.startswith("/") else Path.home() / fallback) / "mem"
+def _home(environment: Mapping[str, str]) -> Path:
+    home = environment.get("HOME")
+    return Path(home) if home and os.name != "nt" else Path.home()
 
 
-def _linux_runtime() -> Path:
-    base = os.environ.get("XDG_RUNTIME_DIR", "")
-    return Path(base) / "mem" if base.startswith("/") and Path(base).is_dir() else _temporary_runtime()
+def _xdg(environment: Mapping[str, str], variable: str, fallback: str) -> Path:
+    base = environment.get(variable, "")
+    return (Path(base) if base.startswith("/") else _home(environment) / fallback) / "mem"
 
 
-def _temporary_runtime() -> Path:
-    import tempfile
+def _linux_runtime(environment: Mapping[str, str]) -> Path:
+    base = environment.get("XDG_RUNTIME_DIR", "")
+    # Who becomes another user may keep the first one's folder in the environment.
+    with suppress(OSError):
+        if base.startswith("/") and Path(base).stat().st_uid == os.getuid():
+            return Path(base) / "mem"
+    return _temporary_runtime(environment)
 
+
+def _temporary_runtime(environment: Mapping[str, str]) -> Path:
+    """A folder of the user's own in the temporary one; `tempfile` would try out where it can write."""
+    base = environment.get("TMPDIR", "")
     user = os.getuid() if hasattr(os, "getuid") else 0
-    return Path(tempfile.gettempdir()) / f"mem-{user}"
+    return Path(base if base.startswith("/") and Path(base).is_dir() else "/tmp") / f"mem-{user}"  # noqa: S108

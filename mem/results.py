@@ -5,11 +5,11 @@ added.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mem.values import Memory, Mode, Notice
+from mem.values import Memory, Mode, Notice, Session
 
 
 class Action(StrEnum):
@@ -136,6 +136,65 @@ class Memories:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextItem:
+    """A memory that stands in a context block, and in which section."""
+
+    memory: Memory
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBlock:
+    """Stored notes for a prompt: the fenced text, empty if there are none, and the memories that it shows.
+
+    `tokens` is what the text is estimated at. `left_out` are memories that found no room in the budget.
+    Without a query nothing is searched, so there are no modes.
+    """
+
+    query: str | None
+    text: str
+    budget: int
+    tokens: int
+    mode: Mode | None
+    requested_mode: Mode | None
+    degraded: tuple[str, ...]
+    trace_id: str | None
+    items: tuple[ContextItem, ...]
+    left_out: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """A session that is open now, by number and UUID, and what to begin it with."""
+
+    id: int
+    uid: str
+    client: str | None
+    project: str | None
+    context: ContextBlock
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """A session that has ended, and what became of the summary if there was one."""
+
+    session: Session
+    summary: Stored | None = None
+
+    @property
+    def exit_status(self) -> int:
+        return 0 if self.summary is None else self.summary.exit_status
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Sessions, newest first. `total` counts all that match, also those beyond the page."""
+
+    total: int
+    sessions: tuple[Session, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One version of a memory: when it was written, by what, and what it changed."""
 
@@ -158,7 +217,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts, coverage of vectors, and size in bytes."""
+    """Counts, coverage of vectors, size in bytes, and what the warm worker has counted, if one runs."""
 
     total: int
     by_status: Mapping[str, int]
@@ -172,6 +231,35 @@ class Statistics:
     vectors_pending: int
     store_bytes: int
     wal_bytes: int
+    worker: Mapping[str, int] | None = None
+
+
+class WorkerState(StrEnum):
+    """Whether there is a warm worker."""
+
+    RUNNING = "running"
+    NOT_RUNNING = "not_running"
+    NOT_ANSWERING = "not_answering"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStatus:
+    """The warm worker of a store: its process, its model, what it counted; `away` is why none is started."""
+
+    state: WorkerState
+    store: str
+    pid: int | None = None
+    version: str | None = None
+    model: str | None = None
+    model_state: str | None = None
+    uptime_seconds: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    away: str | None = None
+
+    @property
+    def exit_status(self) -> int:
+        return 1 if self.state is WorkerState.NOT_ANSWERING else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +301,47 @@ class Diagnosis:
     @property
     def exit_status(self) -> int:
         return 0 if self.sound else 1
+
+
+class HookState(StrEnum):
+    """What became of hooks in a host's settings, or how they are there."""
+
+    INSTALLED = "installed"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+    OUTDATED = "outdated"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A hook that a host runs, or should run, at an event; the timeout is in the host's unit."""
+
+    event: str
+    state: HookState
+    command: str
+    timeout: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostHooks:
+    """The hooks in the settings of one host, and the change of that file as a unified diff."""
+
+    host: str
+    path: str
+    state: HookState
+    hooks: tuple[Hook, ...] = ()
+    diff: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The hooks of several hosts: after a change, as they would be after it (`dry_run`), or as they are."""
+
+    action: str
+    dry_run: bool
+    hosts: tuple[HostHooks, ...]
 
 
 @dataclass(frozen=True, slots=True)

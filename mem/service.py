@@ -5,9 +5,9 @@ and the embedder behind it are shared, the caller (who asks, from which folder) 
 """
 
 import dataclasses
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,24 +17,29 @@ import apsw
 from mem import clock, config, doctor
 from mem.caller import Caller, current_caller
 from mem.clock import Edge
-from mem.config import Action as ConfigAction
+from mem.context import block
+from mem.context.block import Block
+from mem.context.notes import Notes
+from mem.context.sessions import Sessions
 from mem.embed import Embedder
-from mem.embed.local import LocalEmbedder
-from mem.embed.shared import SharedEmbedder
-from mem.errors import NotFound, Refused, Usage
+from mem.errors import MemError, NotFound, Refused, Usage
 from mem.operations import Doc, Panel, find_operation, operation
-from mem.paths import places
+from mem.paths import store_path
 from mem.results import (
     Action,
     Batch,
     Changed,
-    Configuration,
+    ContextBlock,
+    ContextItem,
     Diagnosis,
     History,
     Hit,
     Memories,
     Recall,
     Refusal,
+    SessionEnded,
+    SessionPage,
+    SessionStarted,
     Statistics,
     Stored,
     VectorState,
@@ -45,7 +50,7 @@ from mem.search import index, neighbours, temporal
 from mem.search.embedding import Vectors
 from mem.search.recall import Ask, Ranking, rank
 from mem.search.vector import Question
-from mem.store import history, memories, projects, statistics, traces
+from mem.store import embeddings, history, memories, projects, sessions, statistics, traces
 from mem.store.connect import Store
 from mem.store.events import Unit, unit_of_work
 from mem.store.filters import where
@@ -66,9 +71,12 @@ from mem.values import (
     Sort,
     Status,
 )
+from mem.worker.embedder import choose_embedder, worker_counts
 
 MAX_BATCH = 500
-LONGEST_VECTOR_WAIT = 2.0  # seconds that a call waits for one of the places that may hold the model
+ANSWER_TIME = 0.15  # seconds of a deadline that are kept for all but the vector of the question
+MOST_FILLED = 16  # texts that were left without their vectors, and get them after another call
+LOOKED_THROUGH = 500  # of the newest memories, for such texts
 
 Ids = Annotated[
     Sequence[str],
@@ -107,19 +115,37 @@ Since = Annotated[str | None, Doc("Only what happened (or was recorded) at or af
 Until = Annotated[
     str | None, Doc("Only what happened (or was recorded) before the end of this date, or before this time.")
 ]
+Budget = Annotated[
+    int,
+    Doc(
+        "Tokens that the notes may take, four characters each; only whole ones.", minimum=100, maximum=20_000
+    ),
+]
+DeadlineMs = Annotated[
+    int | None,
+    Doc(
+        "Milliseconds within which the answer must be there; if its vector is late, it is by words alone.",
+        minimum=50,
+        maximum=60_000,
+    ),
+]
 
 
 class Service:
     """The operations, for one caller. Safe to use from several threads: each gets its own connection."""
 
-    def __init__(self, store: Store, embedder: Embedder | None, caller: Caller) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder | None, caller: Caller, *, later: traces.Later | None = None
+    ) -> None:
+        """`later` takes what can be done after the answer; without it that is done before, or not at all."""
         self._store = store
         self._vectors = Vectors(store, embedder)
         self._caller = caller
+        self._later = later
 
-    def of(self, caller: Caller) -> "Service":
+    def of(self, caller: Caller, *, later: traces.Later | None = None) -> "Service":
         """The same store and embedder for another caller."""
-        return Service(self._store, self._vectors.embedder, caller)
+        return Service(self._store, self._vectors.embedder, caller, later=later)
 
     def close(self) -> None:
         """Close the store; no service on it may be used afterwards."""
@@ -198,7 +224,7 @@ class Service:
             project=project,
             global_=global_,
         )
-        return self._write("store", [(new, tuple(supersedes))])[0]
+        return self._write("store", [(new, tuple(supersedes))], self._store_draft)[0]
 
     @operation(
         panel=Panel.REMEMBER,
@@ -228,7 +254,7 @@ class Service:
             raise Usage("The batch is empty.", hint="Give a JSON array of objects, or one object a line.")
         parsed = [self._item(item) for item in items]
         wanted = [entry for entry in parsed if not isinstance(entry, Stored)]
-        written = iter(self._write("store-batch", wanted) if wanted else ())
+        written = iter(self._write("store-batch", wanted, self._store_item) if wanted else ())
         return Batch(tuple(entry if isinstance(entry, Stored) else next(written) for entry in parsed))
 
     @operation(
@@ -345,7 +371,7 @@ class Service:
         vectors = self._vectors.of([new] if new else [])
         with self._change("supersede", reason) as unit:
             old_ids = memories.resolve(unit.db, ids)
-            successor = memories.resolve(unit.db, [by])[0] if by else self._add_successor(unit, new)
+            successor = memories.resolve(unit.db, [by])[0] if by else self._add_successor(unit, new, old_ids)
             notices = supersession.supersede(unit, old_ids, successor, valid_to=closing, reason=reason)
             vectors.save(unit)
         return self._changed("superseded", [*old_ids, successor], notices)
@@ -423,6 +449,7 @@ class Service:
         known_at: KnownAt = None,
         mode: Annotated[Mode, Doc("Search by words and meaning, or by one of them.")] = Mode.HYBRID,
         fusion: Annotated[Fusion, Doc("How words and meaning are joined.")] = Fusion.CONVEX,
+        deadline_ms: DeadlineMs = None,
     ) -> Recall:
         """Recall memories by words and by meaning; nothing at all when nothing fits."""
         if not query.strip():
@@ -431,7 +458,7 @@ class Service:
             )
         now = clock.now()
         window = _window(query, since, until, now)
-        asked, degraded = self._vectors.question(query, mode)
+        asked, degraded = self._vectors.question(query, mode, timeout=self.patience(deadline_ms))
         found = Mode.LEXICAL if asked is None else mode
         with self._store.read() as db:
             filter_ = Filter(
@@ -468,7 +495,10 @@ class Service:
                 shown=tuple((hit.id, hit.score) for hit in shown),
                 considered=tuple((hit.id, hit.score) for hit in ranking.hits[limit:]),
             ),
+            self._later,
         )
+        if asked is not None:
+            self._fill_later()
         return Recall(
             query=query,
             mode=found,
@@ -494,7 +524,8 @@ class Service:
             table = "memories" if moment.is_now else memories.select_as_of(db, moment)
             found = memories.by_ids(db, wanted, table=table)
             if not moment.is_now:
-                condition = where(Filter(Scope(everywhere=True), moment), now=clock.to_text(clock.now()))
+                anything = Filter(Scope(everywhere=True), moment, statuses=())
+                condition = where(anything, now=clock.to_text(clock.now()))
                 held = memories.numbers(db, condition, table=table)
                 found = {number: memory for number, memory in found.items() if number in held}
         missing = [number for number in wanted if number not in found]
@@ -566,25 +597,107 @@ class Service:
     def stats(self, *, project: Project = None, all_projects: AllProjects = False) -> Statistics:
         """Count memories by status, kind, layer, level, category and project; coverage of vectors; size."""
         with self._store.read() as db:
-            return statistics.count(db, self._scope(db, project, all_projects), self._store.path)
+            counted = statistics.count(db, self._scope(db, project, all_projects), self._store.path)
+        return dataclasses.replace(counted, worker=worker_counts(self._store.path, self._caller.environment))
 
-    # Set up
+    # Sessions and context
 
     @operation(
-        panel=Panel.SETUP,
-        command_line_only=True,
+        panel=Panel.SESSIONS,
+        examples=("mem context", 'mem context "how do we deploy to staging?" --budget 800'),
+    )
+    def context(
+        self,
+        query: Annotated[
+            str | None, Doc("What the notes are for; without it, what a session begins with.", stdin=True)
+        ] = None,
+        *,
+        budget: Budget = block.DEFAULT_BUDGET,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        deadline_ms: DeadlineMs = None,
+    ) -> ContextBlock:
+        """Give stored notes for a prompt: goal, profile, summaries, open decisions, and what fits or is new.
+
+        The text is fenced as notes; each stands on one line with its id, date, project and source.
+        """
+        with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
+        if query is None or not query.strip():
+            return _context(None, budget, self.notes.overview(scope, budget=budget))
+        patience = self.patience(deadline_ms)
+        made = self.notes.about(query, scope, budget=budget, timeout=patience)
+        if made.mode is Mode.HYBRID:
+            self._fill_later()
+        return _context(query, budget, made)
+
+    @operation(
+        panel=Panel.SESSIONS,
+        writes=True,
+        examples=("mem session-start", "mem session-start --project farm --json"),
+    )
+    def session_start(
+        self, *, project: Project = None, budget: Budget = block.DEFAULT_BUDGET
+    ) -> SessionStarted:
+        """Open a session, or go on with the one that the host is in; answers with its id and the context.
+
+        It belongs to the client that opens it. Sessions without a sign of life for a day are closed.
+        """
+        with self._store.read() as db:
+            scope = self._scope(db, project, all_projects=False)
+        session = Sessions(self.notes).start(scope.project)
+        made = _context(None, budget, self.notes.overview(scope, budget=budget))
+        return SessionStarted(session.id, session.uid, session.client, session.project, made)
+
+    @operation(
+        panel=Panel.SESSIONS,
         writes=True,
         idempotent=True,
-        examples=("mem config list", "mem config set model.threads 1", "mem config get model"),
+        examples=('mem session-end 3 --summary "Moved the cache to Redis" --task "load test it"',),
     )
-    def config(
+    def session_end(
         self,
-        action: Annotated[ConfigAction, Doc("What to do.")] = ConfigAction.LIST,
-        key: Annotated[str | None, Doc("The setting, for get and set.")] = None,
-        value: Annotated[str | None, Doc("The new value, for set.")] = None,
-    ) -> Configuration:
-        """Show or change settings: an option wins over MEM_* variables, these over config.toml."""
-        return config.run(action, key, value)
+        id: Annotated[
+            str | None,
+            Doc(
+                "The session: number, UUID or a prefix of it, or the host's name of it; else the open one.",
+                metavar="ID",
+            ),
+        ] = None,
+        *,
+        summary: Annotated[
+            str | None, Doc("What was done and decided; stored as a memory of kind summary.", stdin=True)
+        ] = None,
+        task: Annotated[Sequence[str], Doc("What is left to do; may be repeated.")] = (),
+    ) -> SessionEnded:
+        """End a session of this client, with a summary for those that follow and the tasks that are left.
+
+        Ending it again adds to what is there. A session of another client is refused.
+        """
+        session, stored = Sessions(self.notes, self._vectors).end(id, summary=summary, tasks=task)
+        return SessionEnded(session, self._annotated([stored])[0] if stored else None)
+
+    @operation(panel=Panel.SESSIONS, examples=("mem sessions", "mem sessions --all-projects --limit 50"))
+    def sessions(
+        self,
+        *,
+        limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=1000)] = 20,
+        offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
+        project: Project = None,
+        all_projects: AllProjects = False,
+    ) -> SessionPage:
+        """List sessions, newest first, with their summaries and tasks."""
+        with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
+            total, found = sessions.page(db, scope, limit=limit, offset=offset)
+        return SessionPage(total, tuple(found))
+
+    @property
+    def notes(self) -> Notes:
+        """What the store has to say unasked, for this caller; the hooks ask it too."""
+        return Notes(self._store, self._caller, self._vectors, self._later)
+
+    # Set up
 
     @operation(
         panel=Panel.SETUP,
@@ -611,28 +724,37 @@ class Service:
             index.refresh(unit.db, unit.memory_ids, has_vectors=self._store.has_vectors)
 
     def _write(
-        self, operation_name: str, wanted: Sequence[tuple[NewMemory, tuple[str, ...]]]
+        self,
+        operation_name: str,
+        wanted: Sequence[tuple[NewMemory, tuple[str, ...]]],
+        write: Callable[[Unit, NewMemory, Sequence[str]], Stored],
     ) -> list[Stored]:
         """Store drafts in one transaction; each may name memories that it replaces."""
         vectors = self._vectors.of([new for new, _ in wanted])
         with self._change(operation_name) as unit:
-            root = self._root()
-            outcomes = []
-            for new, replaced in wanted:
-                outcome = store_one(unit, new)
-                if outcome.action is not Action.REFUSED:
-                    projects.bind_if_named(
-                        unit, new.project, root if new.project == self._own(unit.db, root) else None
-                    )
-                    outcome = self._superseding(unit, outcome, replaced)
-                outcomes.append(outcome)
+            outcomes = [write(unit, new, replaced) for new, replaced in wanted]
             vectors.save(unit)
+        if vectors.pieces:
+            self._fill_later()
         return self._annotated(outcomes)
 
-    def _superseding(self, unit: Unit, outcome: Stored, replaced: Sequence[str]) -> Stored:
-        if not replaced or outcome.id is None:
-            return outcome
+    def _store_item(self, unit: Unit, new: NewMemory, replaced: Sequence[str]) -> Stored:
+        """One item of a batch; what stands against it is its outcome, and does not cost the others."""
+        try:
+            with unit.part():
+                return self._store_draft(unit, new, replaced)
+        except (NotFound, Refused, Usage) as err:
+            return _refused(err)
+
+    def _store_draft(self, unit: Unit, new: NewMemory, replaced: Sequence[str]) -> Stored:
         old_ids = memories.resolve(unit.db, replaced)
+        outcome = store_one(unit, new, replaced=old_ids)
+        if outcome.action is Action.REFUSED or outcome.id is None:
+            return outcome
+        root = self._root()
+        projects.bind_if_named(unit, new.project, root if new.project == self._own(unit.db, root) else None)
+        if not old_ids:
+            return outcome
         notices = supersession.supersede(unit, old_ids, outcome.id, valid_to=None, reason=None)
         return dataclasses.replace(outcome, warnings=(*outcome.warnings, *notices), superseded=tuple(old_ids))
 
@@ -665,8 +787,7 @@ class Service:
             values["tags"] = values.pop("tag", ())
             return self._draft(values, project=project, global_=global_), replaced
         except Usage as err:
-            refusal = Refusal(code=err.code, reason=str(err), hint=err.hint)
-            return Stored(Action.REFUSED, None, None, VectorState.NONE, refusal=refusal)
+            return _refused(err)
 
     def _draft(self, values: dict[str, Any], *, project: str | None, global_: bool) -> NewMemory:
         if project and global_:
@@ -701,10 +822,10 @@ class Service:
             at=clock.to_text(clock.now()),
         )
 
-    def _add_successor(self, unit: Unit, new: NewMemory | None) -> int:
+    def _add_successor(self, unit: Unit, new: NewMemory | None, old_ids: Sequence[int]) -> int:
         if new is None:
             raise Usage("supersede needs a new text or an existing memory.")
-        outcome = store_one(unit, new)
+        outcome = store_one(unit, new, replaced=old_ids)
         if outcome.refusal is not None or outcome.id is None:
             reason = outcome.refusal.reason if outcome.refusal else "The new text was refused."
             raise Refused(reason, hint=outcome.refusal.hint if outcome.refusal else "")
@@ -736,6 +857,8 @@ class Service:
         """Outside any project: how many more hits the projects hold."""
         if ask.filter.scope != Scope():
             return None
+        if ask.filter.moment.is_now and not projects.hold_memories(db):
+            return 0
         everywhere = dataclasses.replace(
             ask, filter=dataclasses.replace(ask.filter, scope=Scope(everywhere=True))
         )
@@ -750,7 +873,31 @@ class Service:
 
     def _current(self, db: apsw.Connection) -> str | None:
         """The project of a call that names none."""
-        return self._named(self._caller.project or config.value("project")) or self._own(db, self._root())
+        return self.notes.project(db)
+
+    def patience(self, deadline_ms: int | None) -> float | None:
+        """Seconds that the vector of a question may take; None for what the embedder takes by itself."""
+        now = time.monotonic()
+        limits = [] if self._caller.waits_until is None else [self._caller.waits_until]
+        if deadline_ms is not None:
+            began = now if self._caller.began is None else self._caller.began
+            limits.append(began + deadline_ms / 1000 - ANSWER_TIME)
+        return max(0.0, min(limits) - now) if limits else None
+
+    def _fill_later(self) -> None:
+        """The model is at hand: after the answer, a few texts that it was not there for get their vectors."""
+        if self._later is not None:
+            self._later(self._fill)
+
+    def _fill(self) -> None:
+        with suppress(MemError):
+            with self._store.read() as db:
+                numbers = embeddings.lacking(db, among=LOOKED_THROUGH, limit=MOST_FILLED)
+                waiting = memories.by_ids(db, numbers)
+            vectors = self._vectors.of([as_new(memory) for memory in waiting.values()])
+            if vectors.pieces:
+                with self._change("backfill") as unit:
+                    vectors.save(unit)
 
     def _own(self, db: apsw.Connection, root: Root | None) -> str | None:
         return projects.name_of(db, root) if root is not None else None
@@ -760,6 +907,27 @@ class Service:
 
     def _named(self, project: str | None) -> str | None:
         return drafts.project_name(project) if project else None
+
+
+def _context(query: str | None, budget: int, made: Block) -> ContextBlock:
+    return ContextBlock(
+        query=query,
+        text=made.text,
+        budget=budget,
+        tokens=block.tokens(made.text),
+        mode=made.mode,
+        requested_mode=None if made.mode is None else Mode.HYBRID,
+        degraded=made.degraded,
+        trace_id=made.trace_id,
+        items=tuple(ContextItem(entry.memory, entry.section) for entry in made.entries if entry.memory),
+        left_out=made.left_out,
+    )
+
+
+def _refused(err: MemError) -> Stored:
+    """An error as the outcome of one item."""
+    refusal = Refusal(code=err.code, reason=str(err), hint=err.hint)
+    return Stored(Action.REFUSED, None, None, VectorState.NONE, refusal=refusal)
 
 
 def _moment(valid_at: str | None, known_at: str | None) -> Moment:
@@ -790,18 +958,15 @@ def _window(query: str, since: str | None, until: str | None, now: datetime) -> 
     return WindowUsed(clock.to_text(found.since), clock.to_text(found.until), found.phrase, hard=False)
 
 
-def open_service(path: Path | None = None, *, caller: Caller | None = None) -> Service:
+def open_service(
+    path: Path | None = None, *, caller: Caller | None = None, later: traces.Later | None = None
+) -> Service:
     """The service as the environment and the configuration describe it; `path` names another store.
 
     Raises `StoreUnusable` when the store cannot be opened, and `Usage` for a setting that cannot be.
     """
-    named = os.environ.get("MEM_DB")
-    place = path or (Path(named).expanduser().absolute() if named else places().store)
-    embedder: Embedder | None = None
-    if config.value("model") != "none":
-        embedder = SharedEmbedder(
-            LocalEmbedder(threads=config.value("model.threads")), places().runtime, wait=LONGEST_VECTOR_WAIT
-        )
-    return Service(
-        Store(place, timeout_ms=config.value("store.timeout-ms")), embedder, caller or current_caller()
-    )
+    caller = caller or current_caller()
+    place = path or store_path(caller.environment)
+    embedder = choose_embedder(place, caller.environment)
+    store = Store(place, timeout_ms=config.value("store.timeout-ms", caller.environment))
+    return Service(store, embedder, caller, later=later)

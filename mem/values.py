@@ -164,6 +164,7 @@ class NewMemory:
     valid_from: str | None = None
     valid_to: str | None = None
     expires_at: str | None = None
+    session: str | None = None  # the UUID of the session that it belongs to, where that is not the writer's
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,22 @@ class Memory:
     client: str | None
     session: str | None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A client's session; `host_session` is the host's own name of it, `summaries` are memories."""
+
+    id: int
+    uid: str
+    client: str | None
+    host_session: str | None
+    project: str | None
+    started_at: str
+    ended_at: str | None
+    end_reason: str | None
+    tasks: tuple[str, ...] = ()
+    summaries: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.setenv("MEM_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("MEM_WORKER", "off")  # a test that wants one asks for it, and ends it
-    monkeypatch.setenv("MEM_WORKER", "off")  # nothing stays behind; the tests of the worker turn it on
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path / "home"
 

@@ -44,6 +44,10 @@ CONVERSATION: list[Call] = [
     ("list", {"kind": ["decision"], "status": ["superseded"]}),
     ("history", {"id": "1"}),
     ("stats", {}),
+    ("session-start", {}),
+    ("context", {"query": "which port does the API use?", "budget": 300}),
+    ("session-end", {"id": "1", "summary": "The API moved to port 81", "task": ["tell Ana"]}),
+    ("sessions", {}),
 ]
 # What differs between two stores that went through the same.
 PASSING = re.compile(
@@ -228,7 +232,7 @@ def answers_over_mcp(db: Path, conversation: list[Call]) -> list[str]:
 
 
 def answers_of_the_service(db: Path, folder: Path) -> list[str]:
-    service = open_service(db, caller=current_caller({}, folder).as_agent("parity"))
+    service = open_service(db, caller=current_caller({"MEM_MODEL": "none"}, folder).as_agent("parity"))
     by_name = {entry.name: entry for entry in OFFERED}
     found = []
     for name, arguments in CONVERSATION:

@@ -47,7 +47,7 @@ def home(tmp_path: Path) -> Path:
 def environment(home: Path, **more: str) -> dict[str, str]:
     """Nothing of the real user's; without the model, which takes a while to load, unless a test asks."""
     places = {"HOME": str(home), "MEM_HOME": str(home), "PYTHONPATH": str(Path(mem.__file__).parents[1])}
-    return {"PATH": os.environ["PATH"], "MEM_MODEL": "none", **places, **more}
+    return {"PATH": os.environ["PATH"], "MEM_MODEL": "none", "MEM_WORKER": "off", **places, **more}
 
 
 def connect(home: Path, era: str, **more: str) -> Client:

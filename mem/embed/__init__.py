@@ -1,5 +1,5 @@
 """Text becomes vectors here: the `Embedder` seam, the bundled model, pieces of long texts, vector blobs."""
 
-from mem.embed.embedder import Embedder, EmbeddingError, Role
+from mem.embed.embedder import Embedder, EmbeddingError, EmbeddingTimeout, Role
 
-__all__ = ["Embedder", "EmbeddingError", "Role"]
+__all__ = ["Embedder", "EmbeddingError", "EmbeddingTimeout", "Role"]

@@ -32,6 +32,12 @@ class EmbeddingError(Unavailable):
     code = "embedding_unavailable"
 
 
+class EmbeddingTimeout(EmbeddingError):
+    """A vector was not there in time; it may well be the next time."""
+
+    code = "embedding_timeout"
+
+
 class Embedder(Protocol):
     """A model that turns texts into vectors."""
 
@@ -43,18 +49,14 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """The length of each vector."""
 
-    @property
-    def loaded(self) -> bool:
-        """Whether the next call finds the model in memory."""
-
-    def ready(self) -> None:
-        """Load the model now; raises `EmbeddingError`."""
-
     def mean(self) -> NDArray[np.float32] | None:
         """The model's centre, to be subtracted in the derived index; None for a model that has none."""
 
     def split(self, text: str) -> list[str]:
         """The pieces of a text, each short enough that one vector shows all that is in it."""
 
-    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
-        """One row for each text, of shape (len(texts), dimensions); raises `EmbeddingError`."""
+    def embed(self, texts: Sequence[str], role: Role, *, timeout: float | None = None) -> NDArray[np.float32]:
+        """One row for each text, of shape (len(texts), dimensions); raises `EmbeddingError`.
+
+        After `timeout` seconds it is an `EmbeddingTimeout`; 0 gives only what is at hand.
+        """

@@ -12,6 +12,7 @@ from mem.embed import pieces
 from mem.embed.embedder import EmbeddingError, Role
 from mem.embed.engine import Engine
 from mem.embed.files import MEAN, checksums
+from mem.embed.patience import within
 from mem.paths import bundled_model
 
 if TYPE_CHECKING:
@@ -64,14 +65,21 @@ class LocalEmbedder:
 
     def split(self, text: str) -> list[str]:
         """The pieces of a text, at most 160 tokens each; a short text needs no loaded model."""
-        return pieces.split(text, lambda whole: self._engine().token_starts(whole))
+        return pieces.split(text, self.token_starts)
 
-    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+    def token_starts(self, text: str) -> list[int]:
+        """Where each token of a text begins; raises `EmbeddingError`."""
+        return self._engine().token_starts(text)
+
+    def embed(self, texts: Sequence[str], role: Role, *, timeout: float | None = None) -> NDArray[np.float32]:
         """One row of length one for each text, in order; raises `EmbeddingError`.
 
         The role's prefix is put before each text. Of a text beyond 256 tokens only the beginning counts:
-        `split` it first.
+        `split` it first. What is late is computed to the end all the same, and thrown away.
         """
+        return within(timeout, lambda: self._rows(texts, role))
+
+    def _rows(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         from mem.embed.vectors import normalised
 
         prompts = [f"{role}: {text}" for text in texts]

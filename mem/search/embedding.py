@@ -4,14 +4,16 @@ Without a model, or when it fails, a text is stored without its vector and count
 question is answered by words alone; the answer says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import apsw
 
-from mem.embed import Embedder, EmbeddingError, Role
+from mem.embed import Embedder, EmbeddingError, EmbeddingTimeout, Role
 from mem.embed.vectors import to_blob
 from mem.results import VectorState
+from mem.search import index
 from mem.search.vector import Question
 from mem.store import embeddings
 from mem.store.connect import Store
@@ -19,6 +21,7 @@ from mem.store.events import Unit
 from mem.truth.fingerprint import embedded_text, text_hash
 from mem.values import Mode, NewMemory
 
+PORTION = 16  # pieces that are asked for together, unless one text has more
 LONGEST_QUESTION = 2_000  # characters of a question that are embedded; the model reads at most 512 tokens
 
 
@@ -30,15 +33,20 @@ class Computed:
     dimensions: int = 0
     mean: bytes | None = None
     pieces: dict[bytes, list[bytes]] = field(default_factory=dict)
+    has_vectors: bool = False
 
     def save(self, unit: Unit) -> None:
-        """Keep the vectors, unless the store searches another model's."""
+        """Keep the vectors, unless the store searches another model's; index what waited for them."""
         if not self.pieces:
             return
         model = embeddings.adopt_model(unit.db, self.name, self.dimensions, self.mean, at=unit.at)
         if model is not None:
             for hashed, blobs in self.pieces.items():
                 embeddings.save(unit.db, model, hashed, blobs)
+            # The unit brings its own memories in step at its end; others with the same text it does not know.
+            waiting = index.without_pieces(unit.db, self.pieces)
+            others = [number for number in waiting if number not in unit.memory_ids]
+            index.refresh(unit.db, others, has_vectors=self.has_vectors)
 
 
 class Vectors:
@@ -63,8 +71,13 @@ class Vectors:
         except EmbeddingError:
             return Computed()
 
-    def question(self, query: str, mode: Mode) -> tuple[Question | None, tuple[str, ...]]:
-        """The embedded query, or None with the reasons why the answer is by words alone."""
+    def question(
+        self, query: str, mode: Mode, *, timeout: float | None = None
+    ) -> tuple[Question | None, tuple[str, ...]]:
+        """The embedded query, or None with the reasons why the answer is by words alone.
+
+        The vector may take `timeout` seconds; without one, what the embedder takes.
+        """
         if mode is Mode.LEXICAL:
             return None, ()
         if self.embedder is None:
@@ -76,7 +89,9 @@ class Vectors:
         if model.name != self.embedder.name:
             return None, ("other_model",)
         try:
-            vector = self.embedder.embed([query[:LONGEST_QUESTION]], Role.QUERY)[0]
+            vector = self.embedder.embed([query[:LONGEST_QUESTION]], Role.QUERY, timeout=timeout)[0]
+        except EmbeddingTimeout as err:
+            return None, (err.code,)
         except EmbeddingError:
             return None, ("embedding_failed",)
         return Question(vector, model), ()
@@ -91,12 +106,30 @@ class Vectors:
         return VectorState.STORED if stored else VectorState.PENDING
 
     def _computed(self, embedder: Embedder, texts: dict[bytes, str]) -> Computed:
-        split = {hashed: embedder.split(text) for hashed, text in texts.items()}
-        rows = iter(embedder.embed([piece for pieces in split.values() for piece in pieces], Role.PASSAGE))
         mean = embedder.mean()
-        return Computed(
+        found = Computed(
             name=embedder.name,
             dimensions=embedder.dimensions,
             mean=None if mean is None else to_blob(mean),
-            pieces={hashed: [to_blob(next(rows)) for _ in pieces] for hashed, pieces in split.items()},
+            has_vectors=self._store.has_vectors,
         )
+        # Of a large batch, what came before the model failed or fell silent is kept.
+        with suppress(EmbeddingError):
+            for portion in _portions(embedder, texts):
+                pieces = [piece for _, several in portion for piece in several]
+                rows = iter(embedder.embed(pieces, Role.PASSAGE))
+                for hashed, several in portion:
+                    found.pieces[hashed] = [to_blob(next(rows)) for _ in several]
+        return found
+
+
+def _portions(embedder: Embedder, texts: dict[bytes, str]) -> Iterator[list[tuple[bytes, list[str]]]]:
+    """The texts, each with its pieces, as many together as are asked for at a time."""
+    portion: list[tuple[bytes, list[str]]] = []
+    for hashed, text in texts.items():
+        portion.append((hashed, embedder.split(text)))
+        if sum(len(pieces) for _, pieces in portion) >= PORTION:
+            yield portion
+            portion = []
+    if portion:
+        yield portion

@@ -22,6 +22,9 @@ LEAST_MEANING = 0.15  # centred cosine under which two texts have nothing to do 
 MOST_NOISE = 0.32  # what the best of many unrelated texts reaches at most
 LEAST_COVERAGE = 0.12  # share of the query's weight that a hit must cover by its words alone
 TELLING_COVERAGE = 0.20  # share of it that speaks for itself, whatever the meaning
+# What a hit needs of its own to be shown unasked beside the best one: confidence, or by words alone a share
+# of the best hit's coverage. On the coding set this halves what a hook shows, and costs a right item in 100.
+ALONE, ALONE_BY_WORDS = 0.4, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +85,18 @@ def related(words: LexicalLeg, meaning: VectorLeg) -> set[int]:
     close = {near.number for near in meaning.hits if near.centred >= LEAST_MEANING}
     least = LEAST_COVERAGE * words.mass if meaning.hits else 0.0
     return close | {number for number, score in words.hits if score >= least}
+
+
+def convincing(words: LexicalLeg, meaning: VectorLeg) -> frozenset[int]:
+    """The hits that would stand without the better ones: what may be shown to somebody who did not ask."""
+    covered = {number: score / words.mass for number, score in words.hits} if words.mass else {}
+    if not meaning.hits:
+        least = ALONE_BY_WORDS * words.coverage
+        return frozenset(number for number, share in covered.items() if share >= least)
+    agree = bool(words.hits) and words.hits[0][0] == meaning.hits[0].number
+    found = set()
+    for place, near in enumerate(meaning.hits):
+        alone = Signals(near.centred, min(1.0, covered.get(near.number, 0.0)), agree=agree and place == 0)
+        if alone.confidence() >= ALONE:
+            found.add(near.number)
+    return frozenset(found)

@@ -24,6 +24,9 @@ KIND_NUMBERS = {kind: number for number, kind in enumerate(Kind, start=1)}
 ABSENT, CURRENT, STALE = "absent", "current", "stale"
 AS_OF = Words("as_of", "as_of_memories")
 
+# As `projects.number_of` numbers it.
+_PROJECT = """CASE WHEN m.project IS NULL THEN 0
+              ELSE ifnull((SELECT id FROM projects WHERE name = m.project), -1) END"""
 _TEXTS = """m.title, m.content, m.rationale, m.alternatives, m.tags, m.category,
   (SELECT name FROM entities WHERE id = m.entity_id), m.project"""
 
@@ -49,6 +52,13 @@ def refresh(db: apsw.Connection, memory_ids: Iterable[int], *, has_vectors: bool
         _add_words(db, LIVE, memory_id, texts, project)
         if model is not None:
             _add_pieces(db, model, memory_id, text_hash, KIND_NUMBERS[Kind(kind)], project, writable=writable)
+
+
+def without_pieces(db: apsw.Connection, hashes: Iterable[bytes]) -> list[int]:
+    """The live memories with one of these texts that are not indexed by meaning."""
+    sql = """SELECT m.id FROM memories m WHERE m.text_hash = ? AND m.status = 'active' AND NOT EXISTS (
+               SELECT 1 FROM indexed_pieces p WHERE p.owner = 'memory' AND p.owner_id = m.id)"""
+    return [row[0] for text_hash in hashes for row in select(db, sql, (text_hash,))]
 
 
 def rebuild(db: apsw.Connection, *, has_vectors: bool) -> int:
@@ -89,12 +99,11 @@ def problems(db: apsw.Connection, *, has_vectors: bool) -> list[str]:
         db.execute("INSERT INTO memories_fts (memories_fts) VALUES ('integrity-check')")
     except apsw.Error as err:
         found.append(f"FTS5 reports: {err}")
-    live = "SELECT id FROM memories WHERE status = 'active'"
-    for name, indexed in (
-        ("fts", "SELECT rowid FROM memories_fts"),
-        ("lengths", "SELECT id FROM memories_lengths"),
+    for name, columns, indexed in (
+        ("fts", "m.id", "SELECT rowid FROM memories_fts"),
+        ("lengths", f"m.id, {_PROJECT}", "SELECT id, project FROM memories_lengths"),
     ):
-        missing, extra = _apart(db, live, indexed)
+        missing, extra = _apart(db, f"SELECT {columns} FROM memories m WHERE m.status = 'active'", indexed)
         if missing or extra:
             found.append(f"word index ({name}): {missing} memories missing, {extra} too many")
     model = embeddings.active_model(db)
@@ -104,17 +113,18 @@ def problems(db: apsw.Connection, *, has_vectors: bool) -> list[str]:
 
 
 def _vector_problems(db: apsw.Connection, model: Model, *, has_vectors: bool) -> list[str]:
-    due = f"""SELECT m.id, e.id FROM memories m JOIN embeddings e
+    due = f"""SELECT m.id, e.id, {_PROJECT} FROM memories m JOIN embeddings e
               ON e.text_hash = m.text_hash AND e.model_id = {model.id} WHERE m.status = 'active'"""
-    listed = "SELECT owner_id, embedding_id FROM indexed_pieces WHERE owner = 'memory'"
+    listed = "SELECT owner_id, embedding_id, project FROM indexed_pieces WHERE owner = 'memory'"
     missing, extra = _apart(db, due, listed)
     found = [f"vectors: {missing} pieces not listed, {extra} too many"] if missing or extra else []
-    counted = db.execute("SELECT ifnull(sum(pieces), 0) FROM centroids").get
-    pieces = db.execute("SELECT count(*) FROM indexed_pieces WHERE owner = 'memory'").get
-    if counted != pieces:
-        found.append(f"centroids: {counted} pieces counted, {pieces} listed")
+    counted = "SELECT project, pieces FROM centroids WHERE pieces <> 0"
+    pieces = "SELECT project, count(*) FROM indexed_pieces GROUP BY project"
+    if any(_apart(db, pieces, counted)):
+        found.append("centroids: the pieces counted are not those that are listed")
     if has_vectors and state(db) == CURRENT:
-        missing, extra = _apart(db, "SELECT id FROM indexed_pieces", "SELECT rowid FROM vector_index")
+        pieces = "SELECT id, project FROM indexed_pieces"
+        missing, extra = _apart(db, pieces, "SELECT rowid, project FROM vector_index")
         if missing or extra:
             found.append(f"vector index: {missing} pieces missing, {extra} too many")
     elif has_vectors and state(db) == STALE:
@@ -133,7 +143,8 @@ def _writable(db: apsw.Connection, model: Model, has_vectors: bool) -> bool:
     """Whether the vector index can be written now; made on first use, marked stale where it cannot be."""
     current = state(db)
     if not has_vectors:
-        if current == CURRENT:
+        # Also where there was none yet: one that is made later would lack what is written now.
+        if current != STALE:
             _mark(db, STALE)
         return False
     if current == ABSENT:

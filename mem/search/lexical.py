@@ -8,10 +8,10 @@ two points of MRR worse.
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log
+from itertools import accumulate
+from math import inf, log
 
 import apsw
 
@@ -57,26 +57,40 @@ class LexicalLeg:
 
 
 def search(
-    db: apsw.Connection, query: str, scope: Scope, where: Where, *, words: Words = LIVE, pool: int = POOL
+    db: apsw.Connection,
+    query: str,
+    scope: Scope,
+    where: Where,
+    *,
+    words: Words = LIVE,
+    pool: int = POOL,
+    effort: int | None = None,
 ) -> LexicalLeg:
-    """Rank the rows that a filter admits by the words of a query; no query whatever raises."""
+    """Rank the rows that a filter admits by the words of a query; no query whatever raises.
+
+    With `effort` only the rarest terms are looked up, those that no more than so many documents hold
+    together; but none that a single document holds, as befits a text that is in the index itself.
+    """
     stems = stemmed(db, query_terms(query))
     if not stems:
         return LexicalLeg()
     searched = _searched(db, scope)
     count, mean_length = _size(db, searched, words)
-    postings = {stem: _postings(db, stem, searched, words) for stem in _telling(db, stems, count, words)}
-    weights = {stem: idf(len(postings.get(stem, ())), count) for stem in stems}
+    telling = _telling(db, stems, count, words, effort)
+    postings = {stem: _postings(db, stem, searched, words) for stem in telling}
+    if not any(postings.values()) and effort is None:
+        # What is rare is nowhere in this scope, so the common terms are all that there is.
+        postings = {stem: _postings(db, stem, searched, words) for stem in stems}
+    weights = {stem: idf(len(found), count) for stem, found in postings.items()}
     scores = _bm25(postings, weights, mean_length)
-    ordered = sorted(scores.items(), key=lambda pair: (-pair[1], -pair[0]))
-    hits = tuple(_admitted(db, ordered, where, words, pool))
-    present = [stem for stem in stems if postings.get(stem)]
+    hits = tuple(_admitted(db, scores, where, words, pool))
+    present = [stem for stem, found in postings.items() if found]
     mass = sum(weights.values()) * (K1 + 1)
     return LexicalLeg(
         hits=hits,
         mass=mass,
         coverage=min(1.0, hits[0][1] / mass) if hits else 0.0,
-        known=len(present) / len(stems),
+        known=len(present) / max(1, len(postings)),
         rarest=max((weights[stem] for stem in present), default=0.0),
     )
 
@@ -109,13 +123,19 @@ def _size(db: apsw.Connection, searched: str, words: Words) -> tuple[int, float]
     return int(count), float(total) / max(1, int(count))
 
 
-def _telling(db: apsw.Connection, stems: Sequence[str], count: int, words: Words) -> Sequence[str]:
+def _telling(
+    db: apsw.Connection, stems: Sequence[str], count: int, words: Words, effort: int | None
+) -> Sequence[str]:
     """The terms to look up: all of them, or in a large store those that are not everywhere."""
-    if count <= LARGE:
+    if count <= LARGE and effort is None:
         return stems
     sql = f"SELECT doc FROM {words.prefix}_terms WHERE term = ?"
-    rare = [stem for stem in stems if int(db.execute(sql, (stem,)).get or 0) <= COMMON * count]
-    return rare or stems
+    documents = {stem: int(db.execute(sql, (stem,)).get or 0) for stem in stems}
+    if effort is None:
+        return [stem for stem in stems if documents[stem] <= COMMON * count]
+    shared = sorted((stem for stem in stems if documents[stem] > 1), key=documents.__getitem__)
+    spent = accumulate(documents[stem] for stem in shared)
+    return [stem for stem, total in zip(shared, spent, strict=True) if total <= effort]
 
 
 def _postings(db: apsw.Connection, stem: str, searched: str, words: Words) -> list[tuple[int, float, int]]:
@@ -124,29 +144,32 @@ def _postings(db: apsw.Connection, stem: str, searched: str, words: Words) -> li
     sql = f"""SELECT v.doc, sum(CASE v.col {cases} END), t.length
               FROM {words.prefix}_postings v CROSS JOIN {words.prefix}_lengths t ON t.id = v.doc
               WHERE v.term = ? AND {searched} GROUP BY v.doc"""
-    return [(row[0], row[1], row[2]) for row in select(db, sql, (stem,))]
+    found: list[tuple[int, float, int]] = select(db, sql, (stem,))
+    return found
 
 
 def _bm25(
     postings: dict[str, list[tuple[int, float, int]]], weights: dict[str, float], mean_length: float
 ) -> dict[int, float]:
-    scores: dict[int, float] = defaultdict(float)
+    scores: dict[int, float] = {}
+    known = scores.get
     fixed, by_length = K1 * (1 - B), K1 * B / max(1.0, mean_length)
     for stem, found in postings.items():
         weight = weights[stem] * (K1 + 1)
         for number, frequency, length in found:
-            scores[number] += weight * frequency / (frequency + fixed + by_length * length)
+            part = weight * frequency / (frequency + fixed + by_length * length)
+            scores[number] = known(number, 0.0) + part
     return scores
 
 
 def _admitted(
-    db: apsw.Connection, ordered: Sequence[tuple[int, float]], where: Where, words: Words, pool: int
+    db: apsw.Connection, scores: dict[int, float], where: Where, words: Words, pool: int
 ) -> Iterator[tuple[int, float]]:
     """The best that the whole filter admits: looked at in order until the pool is full: nothing starves."""
-    sql = f"SELECT m.id FROM {words.rows} m WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}"
+    # The cross join looks each row up by its number; left to itself SQLite reads the whole project.
+    sql = f"""SELECT m.id FROM json_each(?) j CROSS JOIN {words.rows} m ON m.id = j.value WHERE {where.sql}"""
     left = pool
-    for start in range(0, len(ordered), 2 * pool):
-        part = ordered[start : start + 2 * pool]
+    for part in _best_first(scores, pool):
         allowed = {row[0] for row in select(db, sql, (json.dumps([pair[0] for pair in part]), *where.values))}
         for pair in part:
             if pair[0] in allowed:
@@ -154,3 +177,19 @@ def _admitted(
                 left -= 1
                 if left == 0:
                     return
+
+
+def _best_first(scores: dict[int, float], size: int) -> Iterator[list[tuple[int, float]]]:
+    """The scores in runs of at most `size`, best first, the later memory first among equals.
+
+    Only as much is put in order as is asked for: most of what shares a word is never looked at.
+    """
+    values = sorted(scores.values(), reverse=True)
+    above = inf
+    for end in range(size, len(values) + size, size):
+        least = values[min(end, len(values)) - 1]
+        between = [(score, number) for number, score in scores.items() if least <= score < above]
+        between.sort(reverse=True)
+        for start in range(0, len(between), size):
+            yield [(number, score) for score, number in between[start : start + size]]
+        above = least

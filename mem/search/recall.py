@@ -8,10 +8,10 @@ happened since.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from mem.results import LegScore, WindowUsed
 from mem.search import floor, fuse, index, lexical, vector
 from mem.search.floor import Signals
 from mem.search.lexical import LexicalLeg
@@ -21,6 +21,9 @@ from mem.store.connect import select
 from mem.store.filters import Where, is_live, where
 from mem.values import Filter, Fusion, Level, Mode, Scope
 
+if TYPE_CHECKING:
+    from mem.results import LegScore, WindowUsed
+
 # Measured on both benchmark sets: where the best lexical hit covers little of the query, its words are
 # mostly noise, so the weight of the lexical leg falls with the square of the coverage.
 LEXICAL_WEIGHT = 0.5
@@ -28,7 +31,11 @@ FULL_COVERAGE = 0.25
 WINDOW_LIFT = 0.15
 # General knowledge a little before traces: enough to order what is nearly equal. Decay stays out, since it
 # would bring usage into the rank.
-LEVEL_OFFSETS = {Level.META_KNOWLEDGE: 0.01, Level.SEMI_ABSTRACT: 0.0, Level.CONCRETE_TRACE: -0.01}
+LEVEL_OFFSETS: dict[str, float] = {
+    Level.META_KNOWLEDGE: 0.01,
+    Level.SEMI_ABSTRACT: 0.0,
+    Level.CONCRETE_TRACE: -0.01,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +46,26 @@ class Ask:
     filter: Filter
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.CONVEX
-    window: WindowUsed | None = None
+    window: "WindowUsed | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A memory in the ranking: score 0–1 and where each leg put it."""
+Places = Mapping[str, Mapping[int, tuple[int, float]]]  # per leg: the rank and score of each memory
+
+
+class Ranked(NamedTuple):
+    """A memory in the ranking, with its score, 0–1, and the places that the legs gave to all of theirs."""
 
     id: int
     score: float
-    why: Mapping[str, LegScore]
+    places: Places
+
+    @property
+    def why(self) -> "dict[str, LegScore]":
+        """Where each leg put it; made when asked for, since few of the ranked are shown."""
+        from mem.results import LegScore
+
+        found = {name: leg[self.id] for name, leg in self.places.items() if self.id in leg}
+        return {name: LegScore(place, round(score, 4)) for name, (place, score) in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,13 @@ class Ranking:
     hits: tuple[Ranked, ...] = ()
     rows: str = "memories"
     signals: Signals = field(default_factory=Signals)
+    words: LexicalLeg = field(default_factory=LexicalLeg)
+    meaning: VectorLeg = field(default_factory=VectorLeg)
+
+    @property
+    def convincing(self) -> frozenset[int]:
+        """The hits that may be shown to somebody who did not ask."""
+        return floor.convincing(self.words, self.meaning)
 
 
 def rank(db: apsw.Connection, ask: Ask, asked: Question | None, *, now: str, has_vectors: bool) -> Ranking:
@@ -73,7 +97,8 @@ def rank(db: apsw.Connection, ask: Ask, asked: Question | None, *, now: str, has
         rows = memories.select_as_of(db, ask.filter.moment)
         words = _words_as_of(db, ask, condition)
         meaning = vector.search_rows(db, asked, condition, rows=rows) if asked else VectorLeg()
-    return Ranking(tuple(_fused(db, ask, words, meaning, rows)), rows, floor.signals(words, meaning))
+    hits = tuple(_fused(db, ask, words, meaning, rows))
+    return Ranking(hits, rows, floor.signals(words, meaning), words, meaning)
 
 
 def _words(db: apsw.Connection, ask: Ask, condition: Where) -> LexicalLeg:
@@ -100,16 +125,12 @@ def _fused(db: apsw.Connection, ask: Ask, words: LexicalLeg, meaning: VectorLeg,
     scores = {memory_id: _bounded(scores[memory_id] + fact.offset) for memory_id, fact in facts.items()}
     if ask.window is not None and not ask.window.hard:
         scores = _lifted(scores, facts, ask.window)
-    places = {name: _places(leg) for name, leg in legs.items()}
-    ordered = sorted(facts, key=lambda memory_id: (-scores[memory_id], *facts[memory_id].order))
-    return [
-        Ranked(
-            memory_id,
-            scores[memory_id],
-            {name: leg[memory_id] for name, leg in places.items() if memory_id in leg},
-        )
-        for memory_id in ordered
-    ]
+    places = {
+        name: {number: (place, score) for place, (number, score) in enumerate(leg, start=1)}
+        for name, leg in legs.items()
+    }
+    ordered = sorted(facts, key=lambda memory_id: (-scores[memory_id], facts[memory_id].order))
+    return [Ranked(memory_id, scores[memory_id], places) for memory_id in ordered]
 
 
 def _scores(ask: Ask, legs: Mapping[str, fuse.Ranking], words: LexicalLeg) -> dict[int, float]:
@@ -119,14 +140,7 @@ def _scores(ask: Ask, legs: Mapping[str, fuse.Ranking], words: LexicalLeg) -> di
     return fuse.convex(legs, {"lexical": weight, "vector": 1 - LEXICAL_WEIGHT})
 
 
-def _places(leg: fuse.Ranking) -> dict[int, LegScore]:
-    return {
-        memory_id: LegScore(place, round(score, 4)) for place, (memory_id, score) in enumerate(leg, start=1)
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(NamedTuple):
     """What orders equals (`order` sorts ascending), what its level adds, and when the memory is of."""
 
     order: tuple[bool, int, int]
@@ -145,7 +159,7 @@ def _facts(db: apsw.Connection, ids: list[int], rows: str) -> dict[int, _Facts]:
     )
     newest = {row[0]: -place for place, row in enumerate(sorted(found, key=lambda row: (row[3], row[0])))}
     return {
-        row[0]: _Facts((bool(row[1]), -row[2], newest[row[0]]), LEVEL_OFFSETS[Level(row[5])], row[4])
+        row[0]: _Facts((bool(row[1]), -row[2], newest[row[0]]), LEVEL_OFFSETS[row[5]], row[4])
         for row in found
     }
 
@@ -154,7 +168,7 @@ def _bounded(score: float) -> float:
     return min(1.0, max(0.0, score))
 
 
-def _lifted(scores: dict[int, float], facts: Mapping[int, _Facts], window: WindowUsed) -> dict[int, float]:
+def _lifted(scores: dict[int, float], facts: Mapping[int, _Facts], window: "WindowUsed") -> dict[int, float]:
     """Lift what lies in the window, within the fusion: the best possible stays 1."""
     inside = {
         memory_id

@@ -4,6 +4,7 @@ A memory's score is that of its best piece. Small sets, retired rows and stores 
 are scored exactly over all their vectors, so nothing starves behind a filter.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 POOL = 200
-EXACT_BELOW = 2_000
+EXACT_BELOW = 2_000  # pieces
+MOST_NEAREST = 4_096  # as many as sqlite-vec gives
+
+_ADMITTED = """SELECT p.id FROM memories m JOIN indexed_pieces p ON p.owner_id = m.id
+               WHERE p.owner = 'memory'"""
 
 
 class Near(NamedTuple):
@@ -66,24 +71,23 @@ def search(
     *,
     has_vectors: bool,
     pool: int = POOL,
+    exact_below: int = EXACT_BELOW,
 ) -> VectorLeg:
-    """Rank the live memories that a filter admits by meaning."""
+    """Rank the live memories that a filter admits by meaning; all are scored if they are few enough."""
     total, searched = centroids.gathered(db, asked.model, filter_.scope)
     around = centroids.mix(asked.mean, total, searched)
     usable = has_vectors and index.state(db) == index.CURRENT
-    if not usable or _fewer_than(db, where, EXACT_BELOW):
-        return VectorLeg(_scored(asked, around, _pieces(db, "1", where), pool), searched)
+    if not usable or _few(db, filter_, where, searched, exact_below):
+        return VectorLeg(_scored(asked, around, _pieces(db, where), pool), searched)
     near = _nearest(db, asked, _prefilter(db, filter_), pool)
-    hits = _scored(asked, around, _pieces(db, _listed(near), where), pool)
-    if len(near) == pool and len(hits) < pool // 2:
-        # The filter threw most of the nearest away: search again with the whole filter inside.
-        inside = Where(
-            f"""rowid IN (SELECT p.id FROM indexed_pieces p JOIN memories m ON m.id = p.owner_id
-                WHERE p.owner = 'memory' AND {where.sql})""",
-            where.values,
-        )
-        near = _nearest(db, asked, inside, pool)
-        hits = _scored(asked, around, _pieces(db, _listed(near), where), pool)
+    hits = _scored(asked, around, _pieces_of(db, near, where), pool)
+    wider = pool
+    while len(near) == wider and len(hits) < pool // 2 and wider < MOST_NEAREST:
+        # The filter threw most of the nearest away, or they are pieces of a few long memories: search again
+        # with the whole filter inside, and for more.
+        wider = min(4 * wider, MOST_NEAREST)
+        near = _nearest(db, asked, _inside(where), wider)
+        hits = _scored(asked, around, _pieces_of(db, near, where), pool)
     return VectorLeg(hits, searched)
 
 
@@ -108,11 +112,19 @@ def search_rows(
     return VectorLeg(_scored(asked, around, found, pool), len(found))
 
 
-def _fewer_than(db: apsw.Connection, where: Where, limit: int) -> bool:
-    counted = db.execute(
-        f"SELECT count(*) FROM (SELECT 1 FROM memories m WHERE {where.sql} LIMIT ?)", (*where.values, limit)
-    ).get
-    return int(counted or 0) < limit
+def _few(db: apsw.Connection, filter_: Filter, where: Where, searched: int, limit: int) -> bool:
+    """Whether so few pieces are admitted that all of them are scored; `searched` is the number in scope."""
+    if searched < limit:
+        return True
+    if filter_ == Filter(filter_.scope, filter_.moment, filter_.statuses):
+        return False
+    sql = f"SELECT count(*) FROM ({_ADMITTED} AND {where.sql} LIMIT ?)"
+    return int(db.execute(sql, (*where.values, limit)).get or 0) < limit
+
+
+def _inside(where: Where) -> Where:
+    """The whole filter as a condition on the pieces of the index."""
+    return Where(f"rowid IN ({_ADMITTED} AND {where.sql})", where.values)
 
 
 def _prefilter(db: apsw.Connection, filter_: Filter) -> Where:
@@ -140,34 +152,36 @@ def _nearest(db: apsw.Connection, asked: Question, inside: Where, pool: int) -> 
     return [row[0] for row in rows]
 
 
-def _listed(pieces: list[int]) -> str:
-    return f"p.id IN ({','.join(map(str, pieces))})"
+def _pieces(db: apsw.Connection, where: Where) -> list[tuple[int, bytes]]:
+    """All pieces that a filter admits, as (memory, vector)."""
+    sql = f"""SELECT m.id, e.vector FROM memories m JOIN indexed_pieces p ON p.owner_id = m.id
+              JOIN embeddings e ON e.id = p.embedding_id WHERE p.owner = 'memory' AND {where.sql}"""
+    return [(row[0], row[1]) for row in select(db, sql, where.values)]
 
 
-def _pieces(db: apsw.Connection, chosen: str, where: Where) -> list[tuple[int, bytes]]:
-    rows = select(
-        db,
-        f"""SELECT m.id, e.vector FROM indexed_pieces p
-            JOIN memories m ON m.id = p.owner_id AND p.owner = 'memory'
-            JOIN embeddings e ON e.id = p.embedding_id WHERE {chosen} AND {where.sql}""",
-        where.values,
-    )
-    return [(row[0], row[1]) for row in rows]
+def _pieces_of(db: apsw.Connection, near: list[int], where: Where) -> list[tuple[int, bytes]]:
+    """Those of some pieces that a filter admits, as (memory, vector)."""
+    # The cross joins look each row up by its number; left to itself SQLite reads the whole project.
+    sql = f"""SELECT m.id, e.vector FROM json_each(?) j CROSS JOIN indexed_pieces p ON p.id = j.value
+              CROSS JOIN memories m ON m.id = p.owner_id CROSS JOIN embeddings e ON e.id = p.embedding_id
+              WHERE p.owner = 'memory' AND {where.sql}"""
+    return [(row[0], row[1]) for row in select(db, sql, (json.dumps(near), *where.values))]
 
 
 def _scored(
     asked: Question, around: "NDArray[np.float32] | None", pieces: Sequence[tuple[Any, ...]], pool: int
 ) -> tuple[Near, ...]:
-    """The best piece of each memory, best memory first."""
+    """The best piece of each memory, best memory first, the later one first among equals."""
     if not pieces:
         return ()
     import numpy as np
 
     matrix = np.frombuffer(b"".join(vector for _, vector in pieces), dtype="<f4").reshape(len(pieces), -1)
     scores = cosines(matrix, asked.vector, around)
+    numbers = np.fromiter((piece[0] for piece in pieces), np.int64, len(pieces))
     best: dict[int, int] = {}
-    for place in np.argsort(-scores, kind="stable"):
-        best.setdefault(pieces[place][0], int(place))
+    for place in np.lexsort((-numbers, -scores)).tolist():
+        best.setdefault(pieces[place][0], place)
         if len(best) == pool:
             break
     chosen = list(best.values())
@@ -184,9 +198,14 @@ def cosines(
     """
     import numpy as np
 
+    def along(direction: "NDArray[np.float32]") -> "NDArray[np.float32]":
+        # Unlike a matrix product this gives equal rows equal numbers, wherever they stand.
+        products: NDArray[np.float32] = np.einsum("ij,j->i", matrix, direction)
+        return products
+
     if mean is None:
-        return matrix @ vector
+        return along(vector)
     query = centre(vector, mean)
-    lengths = np.sqrt(np.maximum(1.0 - 2.0 * (matrix @ mean) + float(mean @ mean), 1e-12))
-    along: NDArray[np.float32] = (matrix @ query - float(mean @ query)) / lengths
-    return along
+    lengths = np.sqrt(np.maximum(1.0 - 2.0 * along(mean) + float(mean @ mean), 1e-12))
+    centred: NDArray[np.float32] = (along(query) - float(mean @ query)) / lengths
+    return centred

@@ -8,10 +8,14 @@ thread to the end, so that no more than these ever run.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +26,8 @@ from mem.operations import Operation
 
 if TYPE_CHECKING:
     from mem.service import Service
+
+log = logging.getLogger(__name__)
 
 THREADS = 4
 LONGEST_CLIENT_NAME = 100
@@ -39,32 +45,52 @@ class Calls:
         self._service: Service | None = None
         self._opening = threading.Lock()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tool")
-        self._running = 0
+        self._busy = 0
         self._counting = threading.Lock()
 
     async def run(
         self, operation: Operation, arguments: Mapping[str, Any], client: str | None
     ) -> dict[str, Any]:
         """The answer as a document; raises what the operation raises."""
-        call = partial(self._call, operation, arguments, client)
+        call = partial(self._call, operation, arguments, client, time.monotonic())
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
     def close(self) -> None:
         """Take no more calls, and close the store; if a call still runs in it, SQLite rolls that one back."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._counting:
-            if not self._running:
+            if not self._busy:
                 # The last reference: its connections close with it.
                 self._service = None
 
-    def _call(self, operation: Operation, arguments: Mapping[str, Any], client: str | None) -> dict[str, Any]:
-        with self._counting:
-            self._running += 1
+    def _call(
+        self, operation: Operation, arguments: Mapping[str, Any], client: str | None, began: float
+    ) -> dict[str, Any]:
+        later: list[Callable[[], None]] = []
+        service = self._opened(client).of(replace(_caller(client), began=began), later=later.append)
+        with self._running():
+            answer = document(getattr(service, operation.method)(**arguments))
+        for work in later:
+            with suppress(RuntimeError):  # the server ends
+                self._threads.submit(self._after, work)
+        return answer
+
+    def _after(self, work: Callable[[], None]) -> None:
         try:
-            return document(getattr(self._opened(client), operation.method)(**arguments))
+            with self._running():
+                work()
+        except Exception:
+            log.exception("what could wait for the end of a call failed")
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        with self._counting:
+            self._busy += 1
+        try:
+            yield
         finally:
             with self._counting:
-                self._running -= 1
+                self._busy -= 1
 
     def _opened(self, client: str | None) -> Service:
         from mem.service import open_service

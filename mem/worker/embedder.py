@@ -1,0 +1,141 @@
+"""Vectors for processes that do not hold the model: they ask the warm worker, and start it if need be."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mem import client, config
+from mem.embed import Embedder, EmbeddingError, EmbeddingTimeout, Role
+from mem.paths import places
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mem.embed.local import LocalEmbedder
+
+LONGEST_WAIT = 2.0  # seconds that a call waits for the worker where it names no time itself
+PORTION = 16  # texts in one request
+
+
+def choose_embedder(store: Path, environment: Mapping[str, str]) -> Embedder | None:
+    """What makes the vectors of a store's callers; None where the configuration wants none."""
+    if config.value("model", environment) == "none":
+        return None
+    threads = config.value("model.threads", environment)
+    if os.name == "posix" and config.value("worker", environment):
+        return WorkerEmbedder(worker_place(store, environment), threads)
+    from mem.embed.local import LocalEmbedder
+    from mem.embed.memo import MemoEmbedder
+
+    return MemoEmbedder(LocalEmbedder(threads=threads))
+
+
+def worker_place(store: Path, environment: Mapping[str, str]) -> client.Place:
+    """Where the worker of a store listens."""
+    return client.Place(str(store), str(places(environment).runtime))
+
+
+def worker_counts(store: Path, environment: Mapping[str, str]) -> Mapping[str, int] | None:
+    """What the worker of a store has counted, if one runs."""
+    if os.name != "posix":
+        return None
+    from mem.worker import control
+
+    return control.status(worker_place(store, environment)).counts or None
+
+
+class WorkerEmbedder:
+    """The bundled model as the warm worker holds it. Implements `Embedder`.
+
+    Where no connection may be made at all, as in some sandboxes, the model is loaded here.
+    """
+
+    def __init__(self, place: client.Place, threads: int) -> None:
+        self._place = place
+        self._threads = threads
+
+    @property
+    def name(self) -> str:
+        return self._local.name
+
+    @property
+    def dimensions(self) -> int:
+        return self._local.dimensions
+
+    def mean(self) -> NDArray[np.float32] | None:
+        return self._local.mean()
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of a text; a short one is its own without asking."""
+        from mem.embed import pieces
+
+        return pieces.split(text, self._token_starts)
+
+    def embed(self, texts: Sequence[str], role: Role, *, timeout: float | None = None) -> NDArray[np.float32]:
+        """One row for each text, within `timeout` seconds or `LONGEST_WAIT`; raises `EmbeddingError`."""
+        until = time.monotonic() + (LONGEST_WAIT if timeout is None else timeout)
+        blobs: list[bytes] = []
+        try:
+            for start in range(0, len(texts), PORTION):
+                encoded = [_encoded(text) for text in texts[start : start + PORTION]]
+                blobs += self._ask(until, b"embed", role.encode(), *encoded)
+        except PermissionError:
+            return self._local.embed(texts, role, timeout=timeout)
+        if not texts:
+            return self._local.embed(texts, role)
+        from mem.embed.vectors import stacked
+
+        return stacked(blobs, self.dimensions)
+
+    @cached_property
+    def _local(self) -> LocalEmbedder:
+        from mem.embed.local import LocalEmbedder
+
+        return LocalEmbedder(threads=self._threads)
+
+    def _token_starts(self, text: str) -> Sequence[int]:
+        try:
+            [starts] = self._ask(time.monotonic() + LONGEST_WAIT, b"tokens", _encoded(text))
+        except PermissionError:
+            return self._local.token_starts(text)
+        return memoryview(starts).cast("I").tolist()
+
+    def _ask(self, until: float, kind: bytes, *fields: bytes) -> list[bytes]:
+        """What the worker gives; raises `EmbeddingError`, `PermissionError` where it cannot be reached."""
+        left = until - time.monotonic()
+        if left <= 0:
+            raise EmbeddingTimeout("There is no time left for a vector.", hint="Give it more time.")
+        request = [kind, self.name.encode(), b"%r" % until, *fields]
+        try:
+            answer = client.exchange(self._place.connect_or_start(until), request, until)
+        except PermissionError:
+            raise
+        except (OSError, ValueError) as err:
+            raise self._unanswered(until) from err
+        match answer:
+            case [b"done", *given]:
+                return given
+            case [b"late", *_]:
+                raise EmbeddingTimeout("The model was busy for too long.", hint="Try again.")
+            case [b"failed", reason, *_]:
+                raise EmbeddingError(reason.decode(), hint="Run `mem doctor`.")
+            case _:
+                raise EmbeddingError("The worker holds another model, or ends.", hint="Try again.")
+
+    def _unanswered(self, until: float) -> EmbeddingError:
+        reason = self._place.away()
+        if reason:
+            return EmbeddingError(f"The worker stays away for a while: {reason}", hint="Run `mem doctor`.")
+        if time.monotonic() + client.POLL >= until:
+            return EmbeddingTimeout("The worker did not answer in time.", hint="Try again.")
+        return EmbeddingError("The worker cannot be reached.", hint="Set MEM_WORKER=off to do without it.")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
