@@ -24,7 +24,7 @@ QUESTION = "at what time in the morning does the harbour office open?"
 OFF_TOPIC = "write a short poem about the colour of autumn leaves"
 SUMMARY = "We moved the tide tables from Redis to Postgres and left the load test for later."
 CLAUDE = {"CLAUDECODE": "1"}
-BEFORE = {"session_id": "s1", "transcript_path": None, "cwd": "/work"}
+BEFORE = {"session_id": "s1", "transcript_path": None, "cwd": "/home/me/app"}
 
 
 class Host:

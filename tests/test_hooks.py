@@ -26,6 +26,8 @@ from mem.caller import Caller
 from mem.context import failures, hooks, hosts, shown
 from mem.context.fence import OPENING
 from mem.service import Service
+from mem.store.events import unit_of_work
+from mem.store.settings import GOAL, write
 from mem.values import Actor, ActorKind, Kind, Layer, Mode
 
 
@@ -41,7 +43,7 @@ CURSOR = {
     "conversation_id": "s1",
     "generation_id": "g",
     "cursor_version": "3.20.17",
-    "workspace_roots": ["/w"],
+    "workspace_roots": ["/home/me/app"],
 }
 SPECIFIC: Callable[[str], dict[str, Any]] = lambda name: {  # noqa: E731
     "hookSpecificOutput": {"hookEventName": name, "additionalContext": "N"}
@@ -267,6 +269,19 @@ def test_a_corrected_note_does_not_come_back_with_a_resumed_session(memory: Serv
     change(memory, how, str(number))
     again = host.says("SessionStart", source="resume")
     assert again != begun and f"{FACTS[0]}\n" not in again
+
+
+def test_a_changed_goal_makes_a_new_block_for_a_resumed_session(claude: Host) -> None:
+    def aim(goal: str) -> None:
+        with unit_of_work(claude.service._store, "goal", Actor(ActorKind.PERSON)) as unit:
+            write(unit, GOAL, None, goal)
+
+    aim("Ship the harbour map")
+    begun = claude.says("SessionStart", source="startup")
+    assert claude.says("SessionStart", source="resume") == begun
+    aim("Ship the tide tables")
+    again = claude.says("SessionStart", source="resume")
+    assert "tide tables\n" in again and "harbour map" not in again
 
 
 def test_a_restated_note_leaves_the_block_as_it_was(memory: Service) -> None:

@@ -96,7 +96,7 @@ def read(stdin: bytes, environment: Mapping[str, str]) -> Event | None:
         return None
     name = _text(given, "hook_event_name")
     moment = _MOMENTS.get(name)
-    session = _text(given, "session_id") or _text(given, "conversation_id")
+    session = _text(given, "conversation_id") or _text(given, "session_id")
     # What happens in a subagent is not said by the user; its context is its own.
     if moment is None or not session or len(session) > _LONGEST_NAME or _text(given, "agent_id"):
         return None

@@ -1,11 +1,11 @@
 """The hosts that `mem` has hooks for: where each keeps its settings, and the shape of a hook in them.
 
-|             | settings                                    | a hook               | timeouts     |
-|-------------|---------------------------------------------|----------------------|--------------|
+|             | settings                                      | a hook                | timeouts     |
+|-------------|-----------------------------------------------|-----------------------|--------------|
 | claude-code | settings.json in CLAUDE_CONFIG_DIR, ~/.claude | in a group, exec form | seconds      |
-| codex       | hooks.json in CODEX_HOME, ~/.codex          | in a group, one line | seconds      |
-| cursor      | hooks.json in ~/.cursor                     | in the event's list  | seconds      |
-| gemini      | settings.json in ~/.gemini                  | in a group, one line | milliseconds |
+| codex       | hooks.json in CODEX_HOME, ~/.codex            | in a group, one line  | seconds      |
+| cursor      | hooks.json in ~/.cursor                       | in the event's list   | seconds      |
+| gemini      | settings.json in GEMINI_CLI_HOME, ~, .gemini/ | in a group, one line  | milliseconds |
 
 The files in `hooks/` hold the same entries, with `mem` instead of a path; a test compares them.
 """
@@ -51,7 +51,7 @@ class Description:
     events: Mapping[str, int]
     second: int = 1
     members: tuple[tuple[str, Any], ...] = ()
-    after: str = "It may have to be started anew, where it runs already."
+    after: str = "Where it runs already, start it anew."
 
     def folder(self, environment: Mapping[str, str]) -> Path:
         """Where the host keeps its settings for a user of that environment."""
