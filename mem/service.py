@@ -54,7 +54,7 @@ from mem.store import embeddings, history, memories, projects, sessions, statist
 from mem.store.connect import Store
 from mem.store.events import Unit, unit_of_work
 from mem.store.filters import where
-from mem.truth import drafts, similar, supersession
+from mem.truth import admission, drafts, similar, supersession
 from mem.truth.writing import as_new, rewrite, store_one
 from mem.values import (
     Category,
@@ -364,6 +364,7 @@ class Service:
         All or nothing. The new memory takes its attributes from the first one named.
         """
         supersession.require_one(ids, content, by, ended)
+        admission.require_own_words(reason)
         closing = clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to else None
         if ended:
             return self._end(ids, closing, reason)
@@ -385,6 +386,7 @@ class Service:
     )
     def archive(self, ids: Ids, *, reason: Reason = None) -> Changed:
         """Archive memories: kept and exported, no longer recalled; `mem restore` brings them back."""
+        admission.require_own_words(reason)
         with self._change("archive", reason) as unit:
             found = memories.resolve(unit.db, ids)
             for memory in (memories.one(unit.db, number) for number in found):

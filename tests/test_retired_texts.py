@@ -6,6 +6,7 @@ import pytest
 from telling import everything, get, live, rows, tell
 from wall_clock import WallClock
 
+from mem.errors import Usage
 from mem.results import Stored
 from mem.service import Service
 from mem.values import Kind, Status
@@ -117,3 +118,13 @@ def test_a_refused_text_leaves_no_vector(memory: Service, home: Path) -> None:
     refused(memory, "Deploys go out on FRIDAY")
     assert memory.store("Something else").vector == "stored"
     assert len(rows(home, "embeddings")) == 2
+
+
+@pytest.mark.parametrize("reason", ["expired", "Undone ", "compressed", "ended"])
+def test_nobody_can_retire_a_text_in_the_words_that_let_it_come_back(memory: Service, reason: str) -> None:
+    id_ = tell(memory, "Deploys go out on Friday")
+    with pytest.raises(Usage, match="is a reason that mem itself gives"):
+        memory.archive([id_], reason=reason)
+    with pytest.raises(Usage, match="is a reason that mem itself gives"):
+        memory.supersede([id_], content="Deploys go out on Monday", reason=reason)
+    assert get(memory, id_).status == "active"

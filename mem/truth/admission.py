@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import apsw
 
 from mem import clock
+from mem.errors import Usage
 from mem.results import Action, Refusal
 from mem.store import memories, tombstones
 from mem.values import Kind, Memory, Status
@@ -13,6 +14,12 @@ from mem.values import Kind, Memory, Status
 # Why an archived memory may come back by being restated: nobody judged its content.
 REVIVABLE = frozenset(("expired", "undone", "compressed"))
 ENDED = "ended"
+
+
+def require_own_words(reason: str | None) -> None:
+    """Refuse a person's reason that is one of those by which `mem` marks what nobody judged."""
+    if reason is not None and reason.strip().casefold() in REVIVABLE | {ENDED}:
+        raise Usage(f"'{reason}' is a reason that mem itself gives.", hint="Say it in other words.")
 
 
 @dataclass(frozen=True, slots=True)
