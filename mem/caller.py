@@ -46,7 +46,7 @@ def current_caller(environment: Mapping[str, str] | None = None, folder: Path | 
             client="claude-code" if variables.get("CLAUDECODE") else variables.get("MEM_CLIENT") or None,
             session=variables.get("CLAUDE_CODE_SESSION_ID") or None,
         ),
-        folder=folder or _folder(variables),
+        folder=folder or _folder(),
         project=variables.get("MEM_PROJECT") or None,
         environment=variables,
     )
@@ -59,8 +59,10 @@ def _kind(variables: Mapping[str, str]) -> ActorKind:
     return ActorKind.AGENT if any(variables.get(name) for name in AGENT_VARIABLES) else ActorKind.PERSON
 
 
-def _folder(variables: Mapping[str, str]) -> Path:
+def _folder() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError:
-        return Path(variables.get("HOME", "/"))
+        # The folder is gone. Another one, even the home, may lie in a repository that this call has nothing
+        # to do with.
+        return Path("/")

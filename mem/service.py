@@ -365,7 +365,7 @@ class Service:
         """
         supersession.require_one(ids, content, by, ended)
         admission.require_own_words(reason)
-        closing = clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to else None
+        closing = clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to is not None else None
         if ended:
             return self._end(ids, closing, reason)
         new = self._successor(ids, content, title, rationale, valid_from)
@@ -461,6 +461,11 @@ class Service:
         now = clock.now()
         window = _window(query, since, until, now)
         asked, degraded = self._vectors.question(query, mode, timeout=self.patience(deadline_ms))
+        if degraded == ("no_vectors",) and deadline_ms is None:
+            # The first texts were stored before the model was there: nothing would be found by meaning until
+            # the next one is.
+            self._fill()
+            asked, degraded = self._vectors.question(query, mode, timeout=self.patience(deadline_ms))
         found = Mode.LEXICAL if asked is None else mode
         with self._store.read() as db:
             filter_ = Filter(
@@ -866,7 +871,8 @@ class Service:
         )
         found = rank(db, everywhere, asked, now=clock.to_text(now), has_vectors=self._store.has_vectors)
         here = {hit.id for hit in ranking.hits}
-        return sum(hit.id not in here for hit in found.hits)
+        rows = memories.by_ids(db, [hit.id for hit in found.hits if hit.id not in here], table=found.rows)
+        return sum(memory.project is not None for memory in rows.values())
 
     def _scope(self, db: apsw.Connection, project: str | None, all_projects: bool) -> Scope:
         if all_projects:
@@ -934,16 +940,16 @@ def _refused(err: MemError) -> Stored:
 
 def _moment(valid_at: str | None, known_at: str | None) -> Moment:
     return Moment(
-        clock.parse(valid_at, Edge.LAST, name="valid-at") if valid_at else None,
-        clock.parse(known_at, Edge.LAST, name="known-at") if known_at else None,
+        clock.parse(valid_at, Edge.LAST, name="valid-at") if valid_at is not None else None,
+        clock.parse(known_at, Edge.LAST, name="known-at") if known_at is not None else None,
     )
 
 
 def _hard_window(since: str | None, until: str | None) -> WindowUsed | None:
-    if not since and not until:
+    if since is None and until is None:
         return None
-    first = clock.parse(since, Edge.FIRST, name="since") if since else None
-    last = clock.parse(until, Edge.NEXT, name="until") if until else None
+    first = clock.parse(since, Edge.FIRST, name="since") if since is not None else None
+    last = clock.parse(until, Edge.NEXT, name="until") if until is not None else None
     if first and last and last <= first:
         raise Usage(f"until '{until}' is not after since '{since}'.")
     return WindowUsed(first, last, None, hard=True)

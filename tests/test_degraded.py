@@ -159,11 +159,21 @@ def test_a_model_that_fails_costs_the_vector_and_not_the_text(opened: Callable[.
     assert service.recall(QUESTION).degraded == ()
 
 
-def test_a_store_without_any_vector_is_searched_by_words(opened: Callable[..., Service]) -> None:
+def test_a_store_without_any_vector_is_searched_by_words_where_time_is_short(
+    opened: Callable[..., Service],
+) -> None:
+    stored = opened(None).store(KEY)
+    service = opened(BagOfWords())
+    answer = service.recall(QUESTION, mode=Mode.VECTOR, deadline_ms=5_000)
+    assert (answer.mode, answer.degraded, ids(answer)) == (Mode.LEXICAL, ("no_vectors",), [stored.id])
+
+
+def test_the_first_question_gives_the_first_texts_their_vectors(opened: Callable[..., Service]) -> None:
     stored = opened(None).store(KEY)
     service = opened(BagOfWords())
     answer = service.recall(QUESTION, mode=Mode.VECTOR)
-    assert (answer.mode, answer.degraded, ids(answer)) == (Mode.LEXICAL, ("no_vectors",), [stored.id])
+    assert (answer.mode, answer.degraded, ids(answer)) == (Mode.VECTOR, (), [stored.id])
+    assert service.stats().vectors_pending == 0
 
 
 def test_another_model_s_vectors_are_neither_compared_nor_mixed(opened: Callable[..., Service]) -> None:

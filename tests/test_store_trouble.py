@@ -1,6 +1,7 @@
 """A store that cannot be used: damaged, locked, full, unwritable, on a network; named, with a way out."""
 
 import os
+import stat
 import tempfile
 import threading
 import time
@@ -161,3 +162,17 @@ def test_a_full_disk_is_named_and_leaves_the_store_as_it_was(memory: Service, ho
     assert [found.content for found in memory.list_().memories] == ["A fact that fitted"]
     assert memory.store("A fact after there was space again").id == 2
     assert memory.doctor().sound
+
+
+def test_what_is_no_regular_file_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "memory.db"
+    os.mkfifo(pipe, 0o644)
+    with pytest.raises(StoreUnusable, match="no regular file"):
+        Store(pipe)
+    assert stat.S_IMODE(pipe.stat().st_mode) == 0o644
+    assert [entry.name for entry in tmp_path.iterdir()] == ["memory.db"]
+
+
+def test_a_path_that_is_not_utf_8_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnusable, match="not UTF-8"):
+        Store(tmp_path / "caf\udce9.db")

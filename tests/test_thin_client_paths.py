@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mem import client
+from mem import client, link
 from mem.paths import places, store_path
 from mem.worker.embedder import worker_place
 
@@ -46,7 +46,7 @@ def places_of(environment: Mapping[str, str]) -> tuple[str, str, str] | None:
     found = client.paths(environment)
     if found is None:
         return None
-    place = client.Place(found[0], found[1])
+    place = link.Place(found[0], found[1])
     return place.store, place.socket, os.path.realpath(found[2])
 
 
@@ -95,17 +95,17 @@ def test_a_runtime_folder_of_our_own_is_used_and_one_of_others_is_not(
 def test_two_spellings_of_one_store_have_one_worker(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    one, other = (client.Place(str(tmp_path / name / "memory.db"), "/run/x") for name in ("real", "link"))
+    one, other = (link.Place(str(tmp_path / name / "memory.db"), "/run/x") for name in ("real", "link"))
     assert one.socket == other.socket
-    assert one.socket != client.Place(str(tmp_path / "other.db"), "/run/x").socket
+    assert one.socket != link.Place(str(tmp_path / "other.db"), "/run/x").socket
 
 
 def test_a_long_runtime_folder_gets_a_short_address_of_its_own() -> None:
     long = "/var/" + "x" * 120
-    place = client.Place("/var/memory.db", long)
-    assert len(place.socket) <= client.LONGEST_ADDRESS
-    assert place.socket == client.Place("/var/memory.db", long).socket
-    assert place.folder != client.Place("/var/memory.db", long + "y").folder
+    place = link.Place("/var/memory.db", long)
+    assert len(place.socket) <= link.LONGEST_ADDRESS
+    assert place.socket == link.Place("/var/memory.db", long).socket
+    assert place.folder != link.Place("/var/memory.db", long + "y").folder
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_frames_come_back_as_they_were(fields: list[bytes]) -> None:
 
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.sendall(client.packed(fields))
-        assert client.received(theirs, time.monotonic() + 5, 1 << 20) == fields
+        ours.sendall(link.packed(fields))
+        assert link.received(theirs, time.monotonic() + 5, 1 << 20) == fields
 
 
 @pytest.mark.parametrize("frame", [b"\0\0\0\2xx", b"\0\0\0\5\0\0\0\2x", b"\xff\0\0\0", b"\0\0\0\6\0\0\0\0xx"])
@@ -194,4 +194,4 @@ def test_what_is_no_frame_is_refused(frame: bytes) -> None:
     with ours, theirs:
         ours.sendall(frame)
         with pytest.raises(ValueError, match="no frame"):
-            client.received(theirs, time.monotonic() + 5, 1 << 20)
+            link.received(theirs, time.monotonic() + 5, 1 << 20)

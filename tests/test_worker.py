@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import SOURCE, BagOfWords, Ran
 
-from mem import client
+from mem import link
 from mem.caller import Caller
 from mem.embed import EmbeddingError, EmbeddingTimeout, Role
 from mem.embed.memo import MemoEmbedder
@@ -39,7 +39,7 @@ FACTS = (
 )
 QUESTION = "how often do we change credentials?"
 # All that the thin client may import beside what the interpreter and `-m` bring.
-ALLOWED = {"mem", "mem.client", "gc", "_socket", "_sha2", "_sha256"}
+ALLOWED = {"mem", "mem.client", "mem.link", "gc", "_socket", "_sha2", "_sha256"}
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,13 @@ class Memory:
         return int(found["pid"])
 
     @property
-    def place(self) -> client.Place:
-        return client.Place(str(self.home / "memory.db"), str(self.home / "run"))
+    def place(self) -> link.Place:
+        return link.Place(str(self.home / "memory.db"), str(self.home / "run"))
 
     def ask(self, *fields: bytes) -> list[bytes]:
         """One request over the socket, as the clients send it."""
         until = time.monotonic() + 10
-        return client.exchange(self.place.connect(until), list(fields), until)
+        return link.exchange(self.place.connect(until), list(fields), until)
 
     def workers(self) -> list[int]:
         """The processes of workers of this home."""
@@ -210,6 +210,16 @@ def test_people_and_pipes_read_the_same_from_the_worker_as_in_process(
     assert (piped.code, FACTS[0] in piped.out) == (0, True)
     assert len({text for _, text in shown}) == 3 and all("deploy key" in text for _, text in shown)
     assert seen("off") == [piped, *shown]
+
+
+def test_the_context_is_the_same_from_the_worker_as_in_process(warm: Memory) -> None:
+    before = warm.status()["counts"]["calls"]
+    for words in (("context",), ("context", "deploy key", "--budget", "300")):
+        assert warm.mem(*words).code == 0
+        assert warm.mem(*words) == warm.mem(*words, MEM_WORKER="off")
+        thin, own = (warm.mem(*words, "--json", MEM_WORKER=worker).document() for worker in ("on", "off"))
+        assert {**thin, "trace_id": None} == {**own, "trace_id": None}
+    assert warm.status()["counts"]["calls"] == before + 6
 
 
 def test_the_thin_client_imports_next_to_nothing(warm: Memory) -> None:
@@ -373,7 +383,7 @@ def test_work_without_time_does_not_begin() -> None:
 
 def test_clients_that_hang_up_cost_nobody_anything(warm: Memory) -> None:
     pid = warm.pid()
-    frame = client.packed([b"0.1.0", b"status"])
+    frame = link.packed([b"0.1.0", b"status"])
     for sent in (b"", frame[:3], frame[:-1], frame, b"\xff" * 8) * 6:
         connection = warm.place.connect(time.monotonic() + 5)
         connection.sendall(sent)
@@ -445,8 +455,8 @@ def test_a_client_of_another_version_makes_the_worker_retire(light: Memory) -> N
     pid = light.pid()
     until = time.monotonic() + 5
     connection = light.place.connect(until)
-    connection.sendall(client.packed([b"99.0", b"run"]))
-    assert client.received(connection, until, 1 << 20) == [b"retired"]
+    connection.sendall(link.packed([b"99.0", b"run"]))
+    assert link.received(connection, until, 1 << 20) == [b"retired"]
     connection.close()
     assert eventually(lambda: light.workers() == [])
     light.recall("anything")
@@ -496,6 +506,20 @@ def test_without_a_worker_everything_runs_in_process(light: Memory) -> None:
     assert light.workers() == []
 
 
+def test_a_folder_that_is_gone_is_no_reason_to_fail(light: Memory) -> None:
+    light.store("The barn is red")
+    code = """
+import os, sys
+os.mkdir("gone"); os.chdir("gone"); os.rmdir("../gone")
+sys.argv = ["mem", "recall", "barn", "--json"]
+from mem.__main__ import main
+main()
+"""
+    with light.start("-c", code) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err, json.loads(out)["total"]) == (0, b"", 1)
+
+
 def test_the_socket_is_for_its_owner_alone(light: Memory) -> None:
     light.recall("anything")
     folder = Path(light.place.folder)
@@ -525,7 +549,7 @@ def test_a_folder_of_another_user_is_refused_on_both_sides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "run").mkdir(mode=0o700)
-    place = client.Place(str(tmp_path / "memory.db"), str(tmp_path / "run"))
+    place = link.Place(str(tmp_path / "memory.db"), str(tmp_path / "run"))
     ours = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: ours + 1)
     with pytest.raises(PermissionError):

@@ -25,8 +25,9 @@ from mem import __version__
 from mem.caller import Caller, current_caller
 from mem.cli import front_end, render
 from mem.cli.inputs import fetched, path
-from mem.errors import Refused, Usage
+from mem.errors import Refused, StoreUnusable, Usage
 from mem.operations import Operation, Panel, Parameter, Shape, bounds, nearest, shortened
+from mem.results import Text
 
 if TYPE_CHECKING:
     from mem.service import Service
@@ -242,7 +243,7 @@ def _root(
 ) -> None:
     """One local file of memory for every coding agent: facts that stay true, found by meaning, offline."""
     if version:
-        render.say(f"mem {__version__}")
+        render.show(Text(f"mem {__version__}\n"), as_json=json)
         raise typer.Exit
     context.obj = General(db, json, context.obj)
     if context.invoked_subcommand is None:
@@ -340,7 +341,10 @@ def _place(db: str | None) -> Path | None:
         return None
     if not db.strip():
         raise Usage("--db names no file.", hint="Leave it out for the usual store.")
-    return path(db).expanduser().absolute()
+    place = path(db).expanduser().absolute()
+    if not place.parent.is_dir():
+        raise StoreUnusable(f"There is no folder {place.parent}.", hint="Make it first, or mend --db.")
+    return place
 
 
 def _translated(err: UsageError) -> Usage:

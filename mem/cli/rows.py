@@ -29,7 +29,7 @@ from mem.results import (
     Text,
     WorkerStatus,
 )
-from mem.values import Memory, Session
+from mem.values import Memory, Mode, Session
 
 Answer = (
     Stored
@@ -50,6 +50,8 @@ Answer = (
     | WorkerStatus
 )
 Row = tuple[str, ...]
+
+WEAK = 0.1  # confidence under which a person is told that the hits may well be none
 
 _DEGRADED = {
     "no_model": "no model is configured, so this is a search by words alone",
@@ -176,6 +178,8 @@ def _beside(answer: Recall) -> Iterator[str]:
         yield f"Note: {_DEGRADED.get(reason, reason)}."
     if not answer.hits:
         yield "Nothing fits."
+    elif answer.confidence < WEAK and answer.mode is not Mode.LEXICAL:
+        yield "Nothing fits well; this is what comes nearest."
     elif len(answer.hits) < answer.total:
         yield f"{len(answer.hits)} of {answer.total}; --limit shows more."
     if answer.elsewhere:

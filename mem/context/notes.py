@@ -115,12 +115,12 @@ class Notes:
     ) -> Block:
         """The few notes that clearly fit what a person typed and are not shown yet; mostly none.
 
-        It speaks when the best hit is as good as `floor.HOOK` asks, and then gives the hits that would stand
-        alone; of a few words, only those that hold a name in them. An identifier that few memories hold
-        passes by itself. Phrases of time do not count.
+        A question needs a word less. It speaks when the best hit is as good as `floor.HOOK` asks, and then
+        gives the hits that would stand alone; of a few words, only those that hold a name in them. An
+        identifier that few memories hold passes by itself. Phrases of time do not count.
         """
         count = len(query_terms(words))
-        few_words = count < FEWEST_WORDS
+        few_words = count < FEWEST_WORDS - prompts.asks(words)
         identifiers = prompts.identifiers(words)
         names = prompts.proper_names(words) if count > 1 else ()
         if few_words and not identifiers and not names:

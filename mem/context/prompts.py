@@ -90,3 +90,8 @@ def proper_names(words: str) -> tuple[str, ...]:
 def squeezed(text: str) -> str:
     """A text without case, spaces and joints: recallMemory, recall_memory and "recall memory" are one."""
     return _JOINTS.sub("", text.casefold())
+
+
+def asks(text: str) -> bool:
+    """Whether a prompt is a question by its last mark."""
+    return text.rstrip().endswith(("?", "？", "؟"))

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from mem.client import sha256
+from mem.link import sha256
 
 MOST_IDS = 1_000
 _LARGEST = 256 * 1024  # bytes

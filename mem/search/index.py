@@ -22,7 +22,7 @@ from mem.values import Kind, Status
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(Kind, start=1)}
 ABSENT, CURRENT, STALE = "absent", "current", "stale"
-AS_OF = Words("as_of", "as_of_memories")
+AS_OF = Words("as_of", filtered=True)
 
 # As `projects.number_of` numbers it.
 _PROJECT = """CASE WHEN m.project IS NULL THEN 0

@@ -32,10 +32,10 @@ LARGE, COMMON = 20_000, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A derived word index: the prefix of its tables, and the table with the rows that it describes."""
+    """A derived word index: the prefix of its tables, and whether it holds only what the filter admits."""
 
     prefix: str = "memories"
-    rows: str = "memories"
+    filtered: bool = False
 
 
 LIVE = Words()
@@ -167,10 +167,12 @@ def _admitted(
 ) -> Iterator[tuple[int, float]]:
     """The best that the whole filter admits: looked at in order until the pool is full: nothing starves."""
     # The cross join looks each row up by its number; left to itself SQLite reads the whole project.
-    sql = f"""SELECT m.id FROM json_each(?) j CROSS JOIN {words.rows} m ON m.id = j.value WHERE {where.sql}"""
+    sql = f"SELECT m.id FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value WHERE {where.sql}"
     left = pool
     for part in _best_first(scores, pool):
-        allowed = {row[0] for row in select(db, sql, (json.dumps([pair[0] for pair in part]), *where.values))}
+        allowed = {number for number, _ in part}
+        if not words.filtered:
+            allowed = {row[0] for row in select(db, sql, (json.dumps(list(allowed)), *where.values))}
         for pair in part:
             if pair[0] in allowed:
                 yield pair

@@ -103,7 +103,7 @@ def search_rows(
     found = select(
         db,
         f"""SELECT m.id, e.vector FROM {rows} m
-            JOIN embeddings e ON e.text_hash = m.text_hash AND e.model_id = ? WHERE {where.sql}""",
+            CROSS JOIN embeddings e ON e.text_hash = m.text_hash AND e.model_id = ? WHERE {where.sql}""",
         (asked.model.id, *where.values),
     )
     vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4")

@@ -17,6 +17,7 @@ from mem.paths import private_folder
 from mem.store import migrations
 
 PAGE_SIZE = 8192
+CACHE_KIB = 32_000  # at most; the default of 2 MB does not hold the pages that one recall reads
 APPLICATION_ID = 0x6D656D31  # mem1
 NETWORK_FILE_SYSTEMS = frozenset(
     ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "9p", "fuse.sshfs", "fuse.glusterfs")
@@ -40,6 +41,10 @@ class Store:
             _refuse_network(path.resolve().parent)
             if not path.exists():
                 _create(path)
+            elif not path.is_file():
+                raise StoreUnusable(
+                    f"{path} is no regular file.", hint="Name a file with --db, MEM_DB or MEM_HOME."
+                )
         self._connection()
 
     @property
@@ -126,11 +131,15 @@ def translated(path: Path) -> Iterator[None]:
             f"The disk that holds {path} is full; nothing was written.",
             hint="Free some space, then try again.",
         ) from err
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError, OSError) as err:
+    except UnicodeEncodeError as err:
         raise StoreUnusable(
-            f"Cannot use the store {path}: {err}.",
-            hint="Check the folder's permissions, or set MEM_DB or MEM_HOME.",
+            f"The path {path} is not UTF-8.", hint="Name another with --db, MEM_DB or MEM_HOME."
         ) from err
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError, OSError) as err:
+        told = f"Cannot use the store {path}: {err}."
+        if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+            told = f"Cannot use the store {path}: nothing can be written there, which reading takes too."
+        raise StoreUnusable(told, hint="Check the folder's permissions, or set MEM_DB or MEM_HOME.") from err
 
 
 def vector_extension() -> Path | None:
@@ -179,6 +188,7 @@ def _open(path: Path, timeout_ms: int) -> apsw.Connection:
         db.pragma("foreign_keys", True)
         db.pragma("synchronous", "full")
         db.pragma("secure_delete", True)
+        db.pragma("cache_size", -CACHE_KIB)
         _require_ours(db, path)
         found = migrations.schema_number(db)
         if found > migrations.CURRENT:

@@ -184,7 +184,7 @@ def layer_expiry(layer: Layer, at: str) -> str | None:
 
 def _instant(values: dict[str, Any], name: str, edge: Edge) -> str | None:
     given = values.get(name)
-    return clock.parse(given, edge, name=name.replace("_", "-")) if given else None
+    return clock.parse(given, edge, name=name.replace("_", "-")) if given is not None else None
 
 
 def _expiry(given: str | None, layer: Layer, at: str) -> str | None:

@@ -56,7 +56,8 @@ def near_duplicates(
 
 
 def _notice(mine: Memory, other: Memory, cosine: float, overlap: float) -> Notice:
-    near = f"#{other.id} is near (meaning {cosine:.2f}, words {overlap:.2f}): {other.content[:120]!r}."
+    meaning = f"meaning {cosine:.2f}, " if cosine else ""  # 0 stands for vectors that were not compared
+    near = f"#{other.id} is near ({meaning}words {overlap:.2f}): {other.content[:120]!r}."
     if _differs(mine.content, other.content):
         replace = f"mem supersede {other.id} --by {mine.id}"
         hint = f" They differ in a number, name or negation; if the new one replaces it: {replace}"

@@ -1,4 +1,4 @@
-"""What the worker gives for each request; `mem.client` lists them.
+"""What the worker gives for each request; `mem.link` lists them.
 
 It runs the read side of the service: the same commands, parsed and rendered by the same application, for the
 caller that the request describes. Whatever is not its to answer it declines: another time zone, another
@@ -28,7 +28,7 @@ from mem.errors import MemError
 from mem.service import Service
 from mem.store.connect import Store
 from mem.worker.counts import Count, Counts
-from mem.worker.embedder import LONGEST_WAIT
+from mem.worker.embedder import COLD_WAIT, LONGEST_WAIT
 
 READS = frozenset(("context", "recall"))
 # Seconds by which an answer is due before the caller gives up: it has to be made, and to travel.
@@ -87,13 +87,18 @@ class Answers:
         caller = replace(
             current_caller(variables, Path(os.fsdecode(folder))),
             began=due,
-            waits_until=0.0 if impatient else due + LONGEST_WAIT,
+            waits_until=0.0 if impatient else due + self._patience,
             stdin=event,
         )
         arguments = [word.decode("utf-8", "surrogateescape") for word in words]
         return self._printed(
             arguments, self._service(caller, later), caller, terminal=terminal == b"terminal"
         )
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that a question waits for its vector: longer while the model is still loading."""
+        return LONGEST_WAIT if self._local.loaded or self._failed else COLD_WAIT
 
     def embed(self, fields: Sequence[bytes]) -> list[bytes]:
         """A vector for each text; raises `EmbeddingError`, `Declined`."""

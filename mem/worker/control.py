@@ -6,7 +6,7 @@ import signal
 import time
 from contextlib import suppress
 
-from mem import client
+from mem import link
 from mem.results import WorkerState, WorkerStatus
 from mem.worker import process
 from mem.worker.counts import Count
@@ -15,7 +15,7 @@ PATIENCE = 1.0  # seconds for an answer
 ENDING = process.FINISHING + 1.0  # seconds for it to be gone
 
 
-def status(place: client.Place) -> WorkerStatus:
+def status(place: link.Place) -> WorkerStatus:
     """The worker as it describes itself, or that there is none or that it does not answer."""
     try:
         told = _ask(place, b"status")
@@ -36,7 +36,7 @@ def status(place: client.Place) -> WorkerStatus:
     )
 
 
-def stop(place: client.Place) -> WorkerStatus:
+def stop(place: link.Place) -> WorkerStatus:
     """End the worker, politely if it listens; a new one may be started at once, whatever failed before."""
     with suppress(OSError):
         os.unlink(place.marker)  # noqa: PTH108
@@ -58,7 +58,7 @@ def stop(place: client.Place) -> WorkerStatus:
     return WorkerStatus(state, place.store, pid=pid)
 
 
-def holder(place: client.Place) -> int | None:
+def holder(place: link.Place) -> int | None:
     """The process that holds the worker's lock; the kernel gives it back however that process ends."""
     try:
         descriptor = os.open(place.lock, os.O_RDONLY | os.O_NOFOLLOW)
@@ -73,15 +73,15 @@ def holder(place: client.Place) -> int | None:
     return None
 
 
-def _ask(place: client.Place, what: bytes) -> list[str]:
+def _ask(place: link.Place, what: bytes) -> list[str]:
     until = time.monotonic() + PATIENCE
-    answer = client.exchange(place.connect(until), [what], until)
+    answer = link.exchange(place.connect(until), [what], until)
     if answer[0] != b"done":
         raise ConnectionError("it is just beginning, or ends")
     return [part.decode() for part in answer[1:]]
 
 
-def _wait(place: client.Place) -> None:
+def _wait(place: link.Place) -> None:
     until = time.monotonic() + ENDING
     while holder(place) is not None and time.monotonic() < until:
-        time.sleep(client.POLL)
+        time.sleep(link.POLL)

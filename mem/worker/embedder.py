@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mem import client, config
+from mem import config, link
 from mem.embed import Embedder, EmbeddingError, EmbeddingTimeout, Role
 from mem.paths import places
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from mem.embed.local import LocalEmbedder
 
 LONGEST_WAIT = 2.0  # seconds that a call waits for the worker where it names no time itself
+# The same while it is only starting or loading its model: on a loaded machine that alone takes two seconds,
+# and the first text that somebody stores should be found by meaning.
+COLD_WAIT = 10.0
 PORTION = 16  # texts in one request
 
 
@@ -36,9 +39,9 @@ def choose_embedder(store: Path, environment: Mapping[str, str]) -> Embedder | N
     return MemoEmbedder(LocalEmbedder(threads=threads))
 
 
-def worker_place(store: Path, environment: Mapping[str, str]) -> client.Place:
+def worker_place(store: Path, environment: Mapping[str, str]) -> link.Place:
     """Where the worker of a store listens."""
-    return client.Place(str(store), str(places(environment).runtime))
+    return link.Place(str(store), str(places(environment).runtime))
 
 
 def worker_counts(store: Path, environment: Mapping[str, str]) -> Mapping[str, int] | None:
@@ -56,7 +59,7 @@ class WorkerEmbedder:
     Where no connection may be made at all, as in some sandboxes, the model is loaded here.
     """
 
-    def __init__(self, place: client.Place, threads: int) -> None:
+    def __init__(self, place: link.Place, threads: int) -> None:
         self._place = place
         self._threads = threads
 
@@ -78,15 +81,38 @@ class WorkerEmbedder:
         return pieces.split(text, self._token_starts)
 
     def embed(self, texts: Sequence[str], role: Role, *, timeout: float | None = None) -> NDArray[np.float32]:
-        """One row for each text, within `timeout` seconds or `LONGEST_WAIT`; raises `EmbeddingError`."""
-        until = time.monotonic() + (LONGEST_WAIT if timeout is None else timeout)
+        """One row for each text, within `timeout` seconds; raises `EmbeddingError`.
+
+        Without `timeout` it waits `LONGEST_WAIT`, and `COLD_WAIT` in all for a worker that is beginning.
+        """
+        if timeout is not None:
+            return self._embedded(texts, role, time.monotonic() + timeout)
+        gives_up = time.monotonic() + COLD_WAIT
+        while True:
+            try:
+                return self._embedded(texts, role, time.monotonic() + LONGEST_WAIT)
+            except EmbeddingTimeout:
+                if time.monotonic() >= gives_up or not self._is_beginning():
+                    raise
+
+    def _is_beginning(self) -> bool:
+        """Whether the worker is being started, or loads its model."""
+        from mem.results import WorkerState
+        from mem.worker import control
+
+        found = control.status(self._place)
+        if found.state is WorkerState.NOT_RUNNING:
+            return not found.away
+        return found.state is WorkerState.RUNNING and found.model_state == "loading"
+
+    def _embedded(self, texts: Sequence[str], role: Role, until: float) -> NDArray[np.float32]:
         blobs: list[bytes] = []
         try:
             for start in range(0, len(texts), PORTION):
                 encoded = [_encoded(text) for text in texts[start : start + PORTION]]
                 blobs += self._ask(until, b"embed", role.encode(), *encoded)
         except PermissionError:
-            return self._local.embed(texts, role, timeout=timeout)
+            return self._local.embed(texts, role, timeout=max(0.0, until - time.monotonic()))
         if not texts:
             return self._local.embed(texts, role)
         from mem.embed.vectors import stacked
@@ -113,7 +139,7 @@ class WorkerEmbedder:
             raise EmbeddingTimeout("There is no time left for a vector.", hint="Give it more time.")
         request = [kind, self.name.encode(), b"%r" % until, *fields]
         try:
-            answer = client.exchange(self._place.connect_or_start(until), request, until)
+            answer = link.exchange(self._place.connect_or_start(until), request, until)
         except PermissionError:
             raise
         except (OSError, ValueError) as err:
@@ -132,7 +158,7 @@ class WorkerEmbedder:
         reason = self._place.away()
         if reason:
             return EmbeddingError(f"The worker stays away for a while: {reason}", hint="Run `mem doctor`.")
-        if time.monotonic() + client.POLL >= until:
+        if time.monotonic() + link.POLL >= until:
             return EmbeddingTimeout("The worker did not answer in time.", hint="Try again.")
         return EmbeddingError("The worker cannot be reached.", hint="Set MEM_WORKER=off to do without it.")
 

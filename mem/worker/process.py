@@ -15,7 +15,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import NoReturn
 
-from mem import client, config
+from mem import config, link
 from mem.errors import MemError
 from mem.paths import places, private_folder
 from mem.worker.counts import Counts
@@ -26,12 +26,15 @@ FINISHING = 3.0  # seconds that calls may still take when the worker ends
 # Seconds that a worker stays for the one who started it, however short its idle time is.
 SHORTEST_STAY = 2.0
 
+# Holds the version, so that no upgrade leaves it as it is.
+CODE = str(Path(link.__file__).with_name("__init__.py"))
+
 log = logging.getLogger("mem.worker")
 
 
 def run(store: str, runtime: str | None) -> NoReturn:
     """Be the worker of a store until nobody needs it; ends the process."""
-    place = client.Place(store, runtime or str(places().runtime))
+    place = link.Place(store, runtime or str(places().runtime))
     lock = take_lock(place)
     if lock is None:
         os._exit(0)
@@ -45,7 +48,7 @@ def run(store: str, runtime: str | None) -> NoReturn:
         os._exit(0)
 
 
-def take_lock(place: client.Place) -> int | None:
+def take_lock(place: link.Place) -> int | None:
     """The descriptor of the lock that makes this process the worker; None if another has it."""
     while True:
         os.makedirs(place.folder, 0o700, exist_ok=True)  # noqa: PTH103
@@ -67,7 +70,7 @@ def take_lock(place: client.Place) -> int | None:
         os.close(descriptor)
 
 
-def stay_away(place: client.Place, reason: str) -> None:
+def stay_away(place: link.Place, reason: str) -> None:
     """Keep workers from being started for a while, and log why, unless that was the reason the last time."""
     marker = Path(place.marker)
     with suppress(OSError):
@@ -80,7 +83,7 @@ def stay_away(place: client.Place, reason: str) -> None:
             stream.write(reason)
 
 
-def _work(place: client.Place, lock: int) -> None:
+def _work(place: link.Place, lock: int) -> None:
     if not config.value("worker"):
         raise MemError("the configuration wants no worker")
     counts = Counts()
@@ -115,9 +118,9 @@ def _work(place: client.Place, lock: int) -> None:
 class Wanted:
     """Whether a worker is still needed: its time, its files, and the configuration."""
 
-    def __init__(self, place: client.Place) -> None:
+    def __init__(self, place: link.Place) -> None:
         self._place = place
-        self._code = _identity(client.__file__)
+        self._code = _identity(CODE)
         self._store: tuple[int, ...] | None = None
         self._socket: tuple[int, ...] | None = None
 
@@ -133,7 +136,7 @@ class Wanted:
         not be served, and without its socket nobody can reach the worker.
         """
         return (
-            _identity(client.__file__) == self._code
+            _identity(CODE) == self._code
             and _identity(self._place.store)[:2] == self._store
             and _identity(self._place.socket) == self._socket
         )
@@ -164,7 +167,7 @@ def _is_same(descriptor: int, path: str) -> bool:
     return (found.st_dev, found.st_ino) == _identity(path)[:2]
 
 
-def _listen(place: client.Place) -> socket.socket:
+def _listen(place: link.Place) -> socket.socket:
     with suppress(FileNotFoundError):
         os.unlink(place.socket)  # noqa: PTH108
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -177,7 +180,7 @@ def _listen(place: client.Place) -> socket.socket:
     return listening
 
 
-def clear(place: client.Place, lock: int) -> None:
+def clear(place: link.Place, lock: int) -> None:
     """Remove what shows the worker, while the lock is still held: the next one begins anew."""
     if not _is_same(lock, place.lock):
         return

@@ -14,7 +14,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Protocol
 
-from mem import __version__, client
+from mem import __version__, link
 from mem.worker.answers import Answers, answered
 from mem.worker.counts import Count, Counts
 
@@ -105,7 +105,7 @@ class Server:
             connection = self._incoming.get()
             try:
                 connection.settimeout(PATIENCE)
-                request = client.received(connection, time.monotonic() + PATIENCE, client.LARGEST_REQUEST)
+                request = link.received(connection, time.monotonic() + PATIENCE, link.LARGEST_REQUEST)
             except (OSError, ValueError):
                 self._close(connection)
                 continue
@@ -125,7 +125,7 @@ class Server:
             connection.settimeout(PATIENCE)
             reply = self._reply(request, later)
             useful = reply[0] != b"declined"
-            connection.sendall(client.packed(reply))
+            connection.sendall(link.packed(reply))
         except OSError:
             later = []  # nobody has seen the answer, so nothing in it was used
         finally:

@@ -31,7 +31,7 @@ from measure import table
 from numpy.typing import NDArray
 
 import mem
-from mem import client
+from mem import link
 from mem.caller import Caller
 from mem.embed import Role
 from mem.embed.local import LocalEmbedder
@@ -78,8 +78,8 @@ class Home:
     settings: dict[str, str] = field(default_factory=dict)
 
     @property
-    def place(self) -> client.Place:
-        return client.Place(str(self.folder / "memory.db"), str(self.folder / "run"))
+    def place(self) -> link.Place:
+        return link.Place(str(self.folder / "memory.db"), str(self.folder / "run"))
 
     @property
     def environment(self) -> dict[str, str]:
