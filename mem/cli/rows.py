@@ -51,7 +51,7 @@ Answer = (
 )
 Row = tuple[str, ...]
 
-WEAK = 0.1  # confidence under which a person is told that the hits may well be none
+WEAK = 0.007  # confidence that texts which have nothing to do with each other still reach
 
 _DEGRADED = {
     "no_model": "no model is configured, so this is a search by words alone",
