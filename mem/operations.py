@@ -201,11 +201,6 @@ class Operation:
             raise Usage(f"{self.name} needs {', '.join(missing)}.", hint=hint)
         return {known[name].name: known[name].convert(value) for name, value in arguments.items()}
 
-    def accepts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Only those of the arguments that this operation has."""
-        names = {p.argument for p in self.parameters}
-        return {name: value for name, value in arguments.items() if name in names}
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -245,15 +240,11 @@ def operation(
 
 def operations() -> Iterator[Operation]:
     """Every operation of the service, in the order of its methods."""
-    import mem.service  # noqa: F401  (its methods fill the registry)
-
     yield from _REGISTRY.values()
 
 
 def find_operation(name: str) -> Operation:
     """The operation of that name; raises `Usage` naming the nearest."""
-    import mem.service  # noqa: F401
-
     if name not in _REGISTRY:
         raise Usage(f"There is no operation '{shortened(name)}'.", hint=nearest(name, _REGISTRY))
     return _REGISTRY[name]

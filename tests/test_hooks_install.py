@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import socket
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from hook_settings import each_host, foreign, given, ours, place, plain, state
 
-from mem.hosts import installation, traces
+from mem.hosts import files, installation, traces
 from mem.hosts.descriptions import DESCRIPTIONS, Shape, command
 from mem.hosts.files import SettingsUnusable
 from mem.hosts.host import Host
@@ -58,6 +59,8 @@ def test_foreign_hooks_comments_and_a_mark_come_back_byte_for_byte(host: Host) -
         '{"hooks": {"%s": [ ]}}',
         '{"a":1}',
         "{/* c */}",
+        "// comment",
+        "\ufeff/* a */ // b\r\n",
     ],
 )
 def test_any_settings_come_back_byte_for_byte(host: Host, content: str) -> None:
@@ -286,6 +289,50 @@ def test_a_link_to_nothing_gets_its_file_and_loses_it_again(tmp_path: Path) -> N
     installation.uninstall([Host.CURSOR])
     assert place(Host.CURSOR).is_symlink()
     assert not target.exists()
+
+
+@each_host
+@pytest.mark.parametrize(
+    ("kind", "linked"),
+    [("fifo", False), ("fifo", True), ("socket", False), ("socket", True), ("device", True)],
+)
+def test_what_is_no_regular_file_is_refused_and_stays(
+    host: Host, kind: str, linked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(host).parent.mkdir(parents=True)
+    special = Path(os.devnull) if kind == "device" else tmp_path / "special"
+    target = special if linked else place(host)
+    if linked:
+        place(host).symlink_to(target)
+    match kind:
+        case "fifo":
+            os.mkfifo(target)
+        case "socket":
+            monkeypatch.chdir(target.parent)  # the name of a socket may not be long
+            with socket.socket(socket.AF_UNIX) as one:
+                one.bind(target.name)
+    # Opened, a pipe would wait for ever, and the device be read as an empty file.
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was opened"))
+    monkeypatch.setattr(files, "write", lambda target, content: pytest.fail(f"{target} was written"))
+    before = target.lstat()
+    for call in (installation.install, installation.uninstall, installation.show):
+        with pytest.raises(SettingsUnusable, match=f"{place(host)}: it is not a regular file"):
+            call([host])
+    assert place(host).is_symlink() is linked
+    assert (target.lstat().st_mode, target.lstat().st_ino) == (before.st_mode, before.st_ino)
+    assert not places().state.exists()
+
+
+def test_a_link_to_a_pipe_without_a_name_is_refused() -> None:
+    reader, writer = os.pipe()
+    try:
+        place(Host.CURSOR).parent.mkdir()
+        place(Host.CURSOR).symlink_to(f"/dev/fd/{reader}")
+        with pytest.raises(SettingsUnusable, match="it is not a regular file"):
+            installation.install([Host.CURSOR])
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 def test_settings_that_cannot_be_read_are_told_in_one_line(tmp_path: Path) -> None:

@@ -253,6 +253,27 @@ def test_what_is_added_follows_the_file(text: str, more: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("", '{\n  "k": 1\n}\n'),
+        ("\ufeff", '\ufeff{\n  "k": 1\n}\n'),
+        ("// c", '// c\n{\n  "k": 1\n}\n'),
+        ("/* c */ ", '/* c */ \n{\n  "k": 1\n}\n'),
+        ("// c\r\n", '// c\r\n{\r\n  "k": 1\r\n}\r\n'),
+    ],
+)
+def test_a_document_begins_behind_the_comments(text: str, more: str) -> None:
+    assert jsonc.blank(text)
+    assert jsonc.applied(text, [jsonc.begun(text, {"k": 1})]) == more
+    assert not jsonc.blank(more)
+
+
+def test_a_comment_without_an_end_is_refused_where_there_is_nothing_else() -> None:
+    with pytest.raises(Malformed, match="a comment has no end"):
+        jsonc.blank("// c\n/* d")
+
+
+@pytest.mark.parametrize(
     ("text", "left"),
     [
         ('{"hooks": {"sessionEnd": [ // theirs\nOURS\n]}}', '{"hooks": {"sessionEnd": [ // theirs\n]}}'),

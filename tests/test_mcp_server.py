@@ -341,6 +341,83 @@ def test_half_a_character_is_refused_and_not_passed_over(home: Path) -> None:
     assert answers[2]["result"]["structuredContent"]["total"] == 0
 
 
+OPENINGS = {
+    "legacy": (INITIALIZE, INITIALIZED),
+    "2026-07-28": (
+        {
+            "jsonrpc": "2.0",
+            "id": 0,
+            "method": "tools/list",
+            "params": {
+                "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientInfo": {"name": "by-hand", "version": "1"},
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                }
+            },
+        },
+    ),
+}
+
+
+def answers_to(home: Path, era: str, *raw: str) -> list[tuple[Any, int | None]]:
+    """Each answer to some lines, as its id and its error's code, but for the first one's of the era."""
+    opening = [json.dumps(message) for message in OPENINGS[era]]
+    done = subprocess.run(
+        [sys.executable, *SERVE],
+        input="".join(f"{line}\n" for line in (*opening, *raw)),
+        env=environment(home),
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [("result" in answer) for answer in answers if answer["id"] == 0] == [True]
+    rest = [answer for answer in answers if answer["id"] != 0]
+    return [(answer["id"], answer.get("error", {}).get("code")) for answer in rest]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_whatever_may_be_a_request_is_answered_once(home: Path, era: str) -> None:
+    expected = {
+        '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":5}': (9, -32602),
+        '{"jsonrpc":"2.0","id":"ten","method":"tools/call","params":[]}': ("ten", -32602),
+        '{"jsonrpc":"2.0","id":22,"method":5}': (22, -32600),
+        '{"jsonrpc":"2.0","id":23}': (23, -32600),
+        '{"id":24,"method":"tools/list"}': (24, -32600),
+        '{"jsonrpc":"2.0","id":25,"method":5,"params":5}': (25, -32600),
+        '{"jsonrpc":"2.0","id":26,"method":"tools/call","params":{"name":"\\ud83d"}}': (26, -32600),
+        '{"jsonrpc":"2.0","id":true,"method":5}': (None, -32600),
+        '{"jsonrpc":"2.0","id":"\\ud83d","method":"tools/list"}': (None, -32600),
+        "{}": (None, -32600),
+        "[]": (None, -32600),
+        "null": (None, -32600),
+        "5": (None, -32600),
+        "this is not JSON": (None, -32700),
+        "[" * 100_000: (None, -32700),
+        # This one the SDK answers itself.
+        '{"jsonrpc":"2.0","id":31,"method":"tools/call","params":{}}': (31, -32602),
+    }
+    told = answers_to(home, era, *expected)
+    assert sorted(told, key=repr) == sorted(expected.values(), key=repr)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_wants_no_answer_gets_none(home: Path, era: str) -> None:
+    silent = (
+        "",
+        " ",
+        '{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}',
+        '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"\\ud83d"}}',
+        '{"jsonrpc":"2.0","id":3,"result":5}',
+        '{"jsonrpc":"2.0","id":3,"error":5}',
+        '{"jsonrpc":"2.0","id":3,"result":5,"error":5}',
+    )
+    assert answers_to(home, era, *silent, "{}") == [(None, -32600)]
+
+
 BUSY = """
 import time, mem.service
 mem.service.Service.stats = lambda self, **arguments: time.sleep(60)

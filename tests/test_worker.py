@@ -24,7 +24,7 @@ from mem.embed.memo import MemoEmbedder
 from mem.embed.patience import within
 from mem.service import Service
 from mem.values import Actor, ActorKind
-from mem.worker import process
+from mem.worker import lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -556,7 +556,7 @@ def test_a_folder_of_another_user_is_refused_on_both_sides(
         place.connect(time.monotonic() + 1)
     assert not place.start()
     with pytest.raises(PermissionError):
-        process.take_lock(place)
+        lock.take_lock(place)
 
 
 def test_a_model_that_does_not_load_is_told_once_and_costs_no_waiting(tmp_path: Path) -> None:

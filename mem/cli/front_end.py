@@ -204,4 +204,6 @@ BESIDE = {"context": (HOOK,)}  # what a command of the registry has on the comma
 
 def commands() -> tuple[Operation, ...]:
     """Every command of the command line."""
+    import mem.service  # noqa: F401  (its methods fill the registry)
+
     return (*operations(), *COMMANDS)

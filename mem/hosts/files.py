@@ -1,6 +1,7 @@
 """Settings files of other programs: read whole, written in one step, their mode and links to them kept."""
 
 import os
+import stat
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +33,11 @@ def read(path: Path) -> Settings:
     target = path
     try:
         target = path.resolve()
+        # By its own name: what `resolve` makes of a link to a pipe is the name of no file.
+        regular = stat.S_ISREG(path.stat().st_mode)
+        # Opening anything else may wait for ever, or do something.
+        if not regular:
+            raise SettingsUnusable(f"Cannot read {path}: it is not a regular file.", hint=_NOTHING)
         content = target.read_bytes()
     except FileNotFoundError:
         return Settings(path, target, None)

@@ -70,8 +70,8 @@ class Edit:
 
 
 def blank(text: str) -> bool:
-    """Whether the text holds no document at all, not even a comment."""
-    return not text.removeprefix(MARK).strip(_SPACE)
+    """Whether the text holds no document at all: nothing, or comments; raises `Malformed`."""
+    return _behind_trivia(text, len(MARK) if text.startswith(MARK) else 0) == len(text)
 
 
 def nothing(text: str) -> bool:
@@ -88,9 +88,11 @@ def parse(text: str) -> Value:
     return root
 
 
-def written(value: Any) -> str:
-    """A document of its own."""
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+def begun(text: str, value: Any) -> Edit:
+    """The insertion that adds a document behind a text that holds none, in a line of its own."""
+    newline, end = _newline(text), len(text)
+    start = newline if _line(text, end).strip(_SPACE) else ""
+    return Edit(end, end, f"{start}{_rendered(None, value, (newline, '', '  '))}{newline}")
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:

@@ -70,7 +70,7 @@ def put_in(text: str, host: Description, entries: Mapping[str, Any]) -> tuple[st
     whole = (HOOKS, {event: [entry] for event, entry in entries.items()})
     paths = {HOOKS, *(f"{HOOKS}.{event}" for event in entries)}
     if jsonc.blank(text):
-        edits = [Edit(len(text), len(text), jsonc.written(dict([*host.members, whole])))]
+        edits = [jsonc.begun(text, dict([*host.members, whole]))]
         return jsonc.applied(text, edits), _trace(edits, {*paths, *dict(host.members)})
     root = jsonc.parse(text)
     if not isinstance(root.plain, dict):

@@ -30,6 +30,8 @@ BATCH = "-batch"
 @cache
 def offered() -> dict[str, Operation]:
     """The operations that an agent may call, by name."""
+    import mem.service  # noqa: F401  (its methods fill the registry)
+
     return {entry.name: entry for entry in operations() if not (entry.people or entry.command_line_only)}
 
 

@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from mem import link
 from mem.results import WorkerState, WorkerStatus
-from mem.worker import process
 from mem.worker.counts import Count
+from mem.worker.lock import FINISHING, clear, take_lock
 
 PATIENCE = 1.0  # seconds for an answer
-ENDING = process.FINISHING + 1.0  # seconds for it to be gone
+ENDING = FINISHING + 1.0  # seconds for it to be gone
 
 
 def status(place: link.Place) -> WorkerStatus:
@@ -48,9 +48,9 @@ def stop(place: link.Place) -> WorkerStatus:
         os.kill(pid, signal.SIGKILL)
         _wait(place)
     # One that was killed leaves its files.
-    lock = process.take_lock(place) if os.path.exists(place.lock) else None  # noqa: PTH110
+    lock = take_lock(place) if os.path.exists(place.lock) else None  # noqa: PTH110
     if lock is not None:
-        process.clear(place, lock)
+        clear(place, lock)
         os.close(lock)
     with suppress(OSError):
         os.rmdir(place.folder)  # noqa: PTH106

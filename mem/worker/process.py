@@ -5,7 +5,6 @@ because a process that was killed leaves it behind. A worker that cannot do its 
 and leaves a mark beside the socket that keeps others from trying again for a minute.
 """
 
-import fcntl
 import logging
 import os
 import signal
@@ -19,10 +18,10 @@ from mem import config, link
 from mem.errors import MemError
 from mem.paths import places, private_folder
 from mem.worker.counts import Counts
+from mem.worker.lock import FINISHING, clear, identity, take_lock
 
 BACKLOG = 64
 LOG_BYTES = 64 * 1024
-FINISHING = 3.0  # seconds that calls may still take when the worker ends
 # Seconds that a worker stays for the one who started it, however short its idle time is.
 SHORTEST_STAY = 2.0
 
@@ -46,28 +45,6 @@ def run(store: str, runtime: str | None) -> NoReturn:
     finally:
         clear(place, lock)
         os._exit(0)
-
-
-def take_lock(place: link.Place) -> int | None:
-    """The descriptor of the lock that makes this process the worker; None if another has it."""
-    while True:
-        os.makedirs(place.folder, 0o700, exist_ok=True)  # noqa: PTH103
-        place.check()
-        try:
-            descriptor = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        except FileNotFoundError:
-            continue  # a worker that ended has just removed the folder
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_same(descriptor, place.lock):
-                os.ftruncate(descriptor, 0)
-                os.write(descriptor, str(os.getpid()).encode())
-                return descriptor
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        # The worker before us removed the file between our two calls.
-        os.close(descriptor)
 
 
 def stay_away(place: link.Place, reason: str) -> None:
@@ -120,14 +97,14 @@ class Wanted:
 
     def __init__(self, place: link.Place) -> None:
         self._place = place
-        self._code = _identity(CODE)
+        self._code = identity(CODE)
         self._store: tuple[int, ...] | None = None
         self._socket: tuple[int, ...] | None = None
 
     def note_store(self) -> None:
         """From now on the store and the socket are to be the files that they are now."""
-        self._store = _identity(self._place.store)[:2]
-        self._socket = _identity(self._place.socket)
+        self._store = identity(self._place.store)[:2]
+        self._socket = identity(self._place.socket)
 
     def is_current(self) -> bool:
         """Whether its files are still those that it began with.
@@ -136,9 +113,9 @@ class Wanted:
         not be served, and without its socket nobody can reach the worker.
         """
         return (
-            _identity(CODE) == self._code
-            and _identity(self._place.store)[:2] == self._store
-            and _identity(self._place.socket) == self._socket
+            identity(CODE) == self._code
+            and identity(self._place.store)[:2] == self._store
+            and identity(self._place.socket) == self._socket
         )
 
     def left(self, idle: float) -> float:
@@ -154,19 +131,6 @@ class Wanted:
         return max(60.0 * minutes, SHORTEST_STAY) - idle
 
 
-def _identity(path: str) -> tuple[int, ...]:
-    try:
-        found = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return ()
-    return found.st_dev, found.st_ino, found.st_mtime_ns
-
-
-def _is_same(descriptor: int, path: str) -> bool:
-    found = os.fstat(descriptor)
-    return (found.st_dev, found.st_ino) == _identity(path)[:2]
-
-
 def _listen(place: link.Place) -> socket.socket:
     with suppress(FileNotFoundError):
         os.unlink(place.socket)  # noqa: PTH108
@@ -178,17 +142,6 @@ def _listen(place: link.Place) -> socket.socket:
         os.umask(previous)
     listening.listen(BACKLOG)
     return listening
-
-
-def clear(place: link.Place, lock: int) -> None:
-    """Remove what shows the worker, while the lock is still held: the next one begins anew."""
-    if not _is_same(lock, place.lock):
-        return
-    for path in (place.socket, place.lock):
-        with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108
-    with suppress(OSError):
-        os.rmdir(place.folder)  # noqa: PTH106
 
 
 def _log_to_file() -> None:
