@@ -48,10 +48,6 @@ def _date(calendar: Calendar, parts: _Parts) -> Span:
     )
 
 
-def _whole_year(calendar: Calendar, parts: _Parts) -> Span:
-    return calendar.year(int(parts["year"]))
-
-
 def _season(calendar: Calendar, parts: _Parts) -> Span:
     return calendar.season(EAST_ASIAN_SEASONS.index(parts["season"]), _year(calendar, parts) or 0)
 

@@ -69,11 +69,16 @@ class Store:
                     db.execute("ROLLBACK")
 
     @contextmanager
-    def write(self, *, wait_ms: int | None = None) -> Iterator[apsw.Connection]:
-        """One transaction, committed at the end or rolled back whole; waits for the lock first."""
+    def write(self, *, wait_ms: int | None = None, lasting: bool = True) -> Iterator[apsw.Connection]:
+        """One transaction, committed at the end or rolled back whole; waits for the lock first.
+
+        What is not `lasting` may be lost with the power, never with the process: nobody was promised it.
+        """
         db = self._connection()
         with translated(self.path):
             db.set_busy_timeout(self._timeout_ms if wait_ms is None else wait_ms)
+            if not lasting:
+                db.pragma("synchronous", "normal")
             try:
                 db.execute("BEGIN IMMEDIATE")
                 try:
@@ -85,6 +90,8 @@ class Store:
                     raise
             finally:
                 db.set_busy_timeout(self._timeout_ms)
+                if not lasting:
+                    db.pragma("synchronous", "full")
 
     def close(self) -> None:
         """Close every connection; the store may not be used afterwards."""

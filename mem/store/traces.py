@@ -61,7 +61,7 @@ def leave(store: Store, trace: Trace, later: Later | None = None) -> str | None:
         json.dumps(trace.considered[:MOST_CONSIDERED]),
     )
     try:
-        with store.write(wait_ms=LONGEST_WAIT_MS) as db:
+        with store.write(wait_ms=LONGEST_WAIT_MS, lasting=False) as db:
             db.execute(f"INSERT INTO recall_traces VALUES ({', '.join('?' * len(row))})", row)
             if later is None:
                 _count(db, trace, at)
@@ -73,7 +73,7 @@ def leave(store: Store, trace: Trace, later: Later | None = None) -> str | None:
 
 
 def _count_later(store: Store, trace: Trace, at: datetime) -> None:
-    with suppress(StoreUnusable), store.write(wait_ms=LONGEST_WAIT_MS) as db:
+    with suppress(StoreUnusable), store.write(wait_ms=LONGEST_WAIT_MS, lasting=False) as db:
         _count(db, trace, at)
 
 
