@@ -280,3 +280,20 @@ def test_later_operations_never_change_an_earlier_answer(
             assert believed(memory, moment) == before
         assert memory.doctor().sound
         store.close()
+
+
+def test_what_is_replaced_from_a_later_day_holds_until_then(memory: Service, wall: WallClock) -> None:
+    def now() -> tuple[set[str], set[str]]:
+        recalled = memory.recall("which port does the API use").hits
+        return {found.content for found in memory.list_().memories}, {hit.memory.content for hit in recalled}
+
+    old = tell(memory, "The API listens on port 80")
+    memory.supersede([old], content="The API listens on port 81", valid_from="2026-03-11T00:00:00Z")
+    new = get(memory, old).superseded_by
+    assert now() == ({"The API listens on port 80"}, {"The API listens on port 80"})
+    with pytest.raises(MemError, match=f"superseded by #{new} already"):
+        memory.supersede([old], content="The API listens on port 82")
+    wall.forward(days=20)
+    assert now() == ({"The API listens on port 81"}, {"The API listens on port 81"})
+    told = memory.store("The API listens on port 80")
+    assert (told.action, told.refusal and told.refusal.code) == ("refused", "superseded")

@@ -142,6 +142,28 @@ def _resolve(db: apsw.Connection, reference: str) -> int:
     return int(rows[0][0])
 
 
+def columns(new: NewMemory) -> dict[str, Any]:
+    """What a memory says, as the values of its columns."""
+    return {
+        "title": new.title,
+        "content": new.content,
+        "rationale": new.rationale,
+        "alternatives": new.alternatives,
+        "category": new.category.value,
+        "level": new.level.value,
+        "layer": new.layer.value,
+        "importance": new.importance,
+        "confidence": new.confidence,
+        "project": new.project,
+        "tags": json.dumps(new.tags, ensure_ascii=False),
+        "source": new.source,
+        "event_time": new.event_time,
+        "valid_from": new.valid_from,
+        "valid_to": new.valid_to,
+        "expires_at": new.expires_at,
+    }
+
+
 def insert(
     unit: Unit,
     new: NewMemory,
@@ -156,26 +178,11 @@ def insert(
         "uid": new_uid(clock.from_text(unit.at)),
         "origin_id": ORIGIN_HERE,
         "kind": new.kind.value,
-        "title": new.title,
-        "content": new.content,
-        "rationale": new.rationale,
-        "alternatives": new.alternatives,
-        "category": new.category.value,
-        "level": new.level.value,
-        "layer": new.layer.value,
-        "importance": new.importance,
-        "confidence": new.confidence,
-        "project": new.project,
+        **columns(new),
         "entity_id": entity_id,
         "session_id": sessions.number_for(unit, new.session),
-        "tags": json.dumps(new.tags, ensure_ascii=False),
-        "source": new.source,
         "client": unit.actor.client,
         "status": status.value,
-        "event_time": new.event_time,
-        "valid_from": new.valid_from,
-        "valid_to": new.valid_to,
-        "expires_at": new.expires_at,
         "fingerprint": fingerprint,
         "text_hash": text_hash,
         "recorded_at": unit.at,

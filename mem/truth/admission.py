@@ -75,6 +75,8 @@ def _has_ended(latest: Memory) -> bool:
 
 def _meet(known: Memory, latest: Memory, now: str) -> Verdict:
     match known.status:
+        case Status.ACTIVE if known.superseded_by is not None and (known.valid_to or now) <= now:
+            return Verdict(Action.REFUSED, known, _retired(known, latest))
         case Status.ACTIVE if known.expires_at is not None and known.expires_at <= now:
             return Verdict(Action.REVIVED, known)
         case Status.ACTIVE | Status.PROPOSED:
@@ -99,7 +101,8 @@ def _rejected(stone: tombstones.Tombstone) -> Refusal:
 def _retired(known: Memory, latest: Memory) -> Refusal:
     day = clock.local_day(known.status_at or known.changed_at)
     why = f": {known.status_reason}" if known.status_reason else ""
-    match known.status:
+    status = Status.SUPERSEDED if known.superseded_by is not None else known.status
+    match status:
         case Status.SUPERSEDED:
             reason = f"#{known.id} said this and was superseded by #{known.superseded_by} on {day}{why}."
             restore = "" if latest.status is Status.ACTIVE else f"mem restore {latest.id}, then "
@@ -111,4 +114,4 @@ def _retired(known: Memory, latest: Memory) -> Refusal:
                 f"#{known.id} was archived on {day}{why}.",
                 f"Bring it back: mem restore {known.id}",
             )
-    return Refusal(code=known.status.value, reason=reason, hint=hint, id=known.id, at=known.status_at)
+    return Refusal(code=status.value, reason=reason, hint=hint, id=known.id, at=known.status_at)

@@ -77,17 +77,11 @@ def _closing(old: Memory, valid_to: str | None, begins: str) -> str:
 
 
 def _close(unit: Unit, old: Memory, at: str, successor_id: int | None, reason: str | None) -> None:
-    memories.change(
-        unit,
-        old.id,
-        {
-            "status": Status.SUPERSEDED.value,
-            "status_reason": reason,
-            "status_at": unit.at,
-            "valid_to": at,
-            "superseded_by": successor_id,
-        },
-    )
+    """Close an interval; what holds for a while yet stays active until then."""
+    values = {"valid_to": at, "superseded_by": successor_id}
+    if at <= unit.at:
+        values |= {"status": Status.SUPERSEDED.value, "status_reason": reason, "status_at": unit.at}
+    memories.change(unit, old.id, values)
 
 
 def _dropped(old: Memory, successor: Memory) -> Notice | None:

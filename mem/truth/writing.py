@@ -51,7 +51,7 @@ def rewrite(unit: Unit, before: Memory, after: NewMemory, *, status: Status | No
         _require_admitted(unit, before, identity, status or before.status)
     elif after == as_new(before):
         return
-    values = _columns(after)
+    values = memories.columns(after)
     values["fingerprint"] = identity.fingerprint
     values["text_hash"] = text_hash(embedded_text(after))
     if status is not None:
@@ -133,27 +133,6 @@ def _revival(unit: Unit, new: NewMemory, merged: tuple[str, ...]) -> dict[str, A
         "valid_from": new.valid_from,
         "valid_to": new.valid_to,
         "tags": json.dumps(merged, ensure_ascii=False),
-    }
-
-
-def _columns(new: NewMemory) -> dict[str, Any]:
-    return {
-        "title": new.title,
-        "content": new.content,
-        "rationale": new.rationale,
-        "alternatives": new.alternatives,
-        "category": new.category.value,
-        "level": new.level.value,
-        "layer": new.layer.value,
-        "importance": new.importance,
-        "confidence": new.confidence,
-        "project": new.project,
-        "tags": json.dumps(new.tags, ensure_ascii=False),
-        "source": new.source,
-        "event_time": new.event_time,
-        "valid_from": new.valid_from,
-        "valid_to": new.valid_to,
-        "expires_at": new.expires_at,
     }
 
 
