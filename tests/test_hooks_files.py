@@ -70,7 +70,7 @@ def test_the_overview_names_every_file() -> None:
     for path in [*HOOKS.values(), *SERVERS.values()]:
         assert f"`{path.relative_to(ROOT).as_posix()}`" in overview
     named = re.findall(r"^\| `([^`]+)`", overview, flags=re.MULTILINE)
-    assert len(named) == 8
+    assert len(named) == 9
     assert all((ROOT / name).exists() for name in named)
 
 
