@@ -28,7 +28,7 @@ from mem.errors import MemError
 from mem.service import Service
 from mem.store.connect import Store
 from mem.worker.counts import Count, Counts
-from mem.worker.embedder import COLD_WAIT, LONGEST_WAIT
+from mem.worker.embedder import LOADING_WAIT, LONGEST_WAIT
 
 READS = frozenset(("context", "recall"))
 # Seconds by which an answer is due before the caller gives up: it has to be made, and to travel.
@@ -98,7 +98,7 @@ class Answers:
     @property
     def _patience(self) -> float:
         """Seconds that a question waits for its vector: longer while the model is still loading."""
-        return LONGEST_WAIT if self._local.loaded or self._failed else COLD_WAIT
+        return LONGEST_WAIT if self._local.loaded or self._failed else LOADING_WAIT
 
     def embed(self, fields: Sequence[bytes]) -> list[bytes]:
         """A vector for each text; raises `EmbeddingError`, `Declined`."""

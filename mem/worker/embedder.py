@@ -23,6 +23,8 @@ LONGEST_WAIT = 2.0  # seconds that a call waits for the worker where it names no
 # The same while it is only starting or loading its model: on a loaded machine that alone takes two seconds,
 # and the first text that somebody stores should be found by meaning.
 COLD_WAIT = 10.0
+LOADING_WAIT = 5.5  # the same for a question that the worker itself answers; its client waits a little longer
+GLANCE = 0.5  # seconds for the worker to say how it is
 PORTION = 16  # texts in one request
 
 
@@ -97,13 +99,13 @@ class WorkerEmbedder:
 
     def _is_beginning(self) -> bool:
         """Whether the worker is being started, or loads its model."""
-        from mem.results import WorkerState
-        from mem.worker import control
-
-        found = control.status(self._place)
-        if found.state is WorkerState.NOT_RUNNING:
-            return not found.away
-        return found.state is WorkerState.RUNNING and found.model_state == "loading"
+        until = time.monotonic() + GLANCE
+        try:
+            return b"loading" in link.exchange(self._place.connect(until), [b"status"], until)
+        except TimeoutError:
+            return False
+        except (OSError, ValueError):
+            return not self._place.away()
 
     def _embedded(self, texts: Sequence[str], role: Role, until: float) -> NDArray[np.float32]:
         blobs: list[bytes] = []
