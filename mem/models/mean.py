@@ -12,6 +12,7 @@ were centred with it. After a change, write SHA256SUMS anew (PROVENANCE.md says 
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ def load(model: Path = MODEL) -> TextEmbedding:
     Unregistered models are taken by `add_custom_model`, whose registry lasts as long as the process and
     refuses a name twice: the name is therefore this script's own, and the second call finds it there.
     """
+    # onnxruntime reports to its maker from the moment of its import, unless this is set before.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
