@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 BEGAN = time.monotonic()  # where the process begins, as near as it can be told
-# Seconds that a call without a deadline waits for a worker that starts, and for one that runs but may still
-# be loading its model.
-STARTING = 6.0
-ANSWERING = 6.0
+# Seconds that a call without a deadline waits for a worker that starts, and for one that runs.
+STARTING = 2.0
+ANSWERING = 4.0
 # Seconds of a deadline that are kept for an answer without the worker.
 RESERVE = 0.15
 # Seconds for the answer to a hook, where no setting says otherwise.

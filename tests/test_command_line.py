@@ -496,3 +496,17 @@ def test_printing_survives_a_closed_standard_output(monkeypatch: pytest.MonkeyPa
     render.prepare()
     render.say("nobody reads this")
     render.finish()
+
+
+def test_a_store_in_a_folder_that_is_not_there_is_refused_and_no_folder_is_made(
+    run_mem: Callable[..., Ran], tmp_path: Path
+) -> None:
+    missing = tmp_path / "mistyped" / "folder"
+    ran = run_mem("list", "--db", str(missing / "memory.db"))
+    assert ran.code == 5
+    assert f"There is no folder {missing}." in ran.stderr.decode()
+    assert not missing.parent.exists()
+
+
+def test_the_version_is_one_document_too(run_mem: Callable[..., Ran]) -> None:
+    assert json.loads(run_mem("--version", "--json").stdout)["text"].startswith("mem ")

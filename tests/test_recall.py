@@ -1,5 +1,6 @@
 """Recall: by words and by meaning in many languages, silent where nothing fits, unmoved by odd queries."""
 
+import dataclasses
 import itertools
 import time
 import unicodedata
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from conftest import Ran
 
+from mem.cli import rows
 from mem.errors import Usage
 from mem.results import Recall
 from mem.search.vector import cosines
@@ -508,3 +510,14 @@ def test_the_answer_of_the_command_line_has_the_same_order_and_fields(
     assert (document["total"], document["mode"], document["requested_mode"]) == (5, "lexical", "hybrid")
     assert document["degraded"] == ["no_model"]
     assert document["hits"][0]["why"]["lexical"]["rank"] == 1
+
+
+def test_a_person_is_told_when_the_nearest_is_not_near(real_memory: Service) -> None:
+    real_memory.store(KEY)
+    found = real_memory.recall("how often do we change credentials?")
+    weak = "Nothing fits well; this is what comes nearest."
+    assert found.total == 1
+    assert list(rows.notes(found)) == [], "the README shows this answer without the note"
+    unsure = dataclasses.replace(found, confidence=0.006)
+    assert list(rows.notes(unsure)) == [weak]
+    assert list(rows.notes(dataclasses.replace(unsure, mode=Mode.LEXICAL))) == []

@@ -557,3 +557,14 @@ def test_the_command_line_takes_the_project_from_its_folder_and_environment(
     assert [hit["project"] for hit in sorted(hits, key=lambda hit: hit["id"])] == [None, "api", "web", "db"]
     hits = run_mem("recall", "build minutes", "--json").document()["hits"]
     assert {hit["project"] for hit in hits} == {"api", None}
+
+
+def test_from_a_folder_that_was_deleted_no_other_folder_is_taken_instead(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = ByHand().repository(tmp_path / "home")
+    monkeypatch.setenv("HOME", str(home))
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert current_caller().folder == Path("/")

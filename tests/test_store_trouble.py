@@ -176,3 +176,11 @@ def test_what_is_no_regular_file_is_refused_and_left_as_it_is(tmp_path: Path) ->
 def test_a_path_that_is_not_utf_8_is_named_as_such(tmp_path: Path) -> None:
     with pytest.raises(StoreUnusable, match="not UTF-8"):
         Store(tmp_path / "caf\udce9.db")
+
+
+def test_after_what_need_not_last_a_write_lasts_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as store:
+        with store.write(lasting=False) as db:
+            assert db.pragma("synchronous") == 1
+        with store.write() as db:
+            assert db.pragma("synchronous") == 2

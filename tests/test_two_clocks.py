@@ -297,3 +297,15 @@ def test_what_is_replaced_from_a_later_day_holds_until_then(memory: Service, wal
     assert now() == ({"The API listens on port 81"}, {"The API listens on port 81"})
     told = memory.store("The API listens on port 80")
     assert (told.action, told.refusal and told.refusal.code) == ("refused", "superseded")
+
+
+@pytest.mark.parametrize("argument", ["valid_at", "known_at", "since", "until"])
+def test_an_empty_time_is_refused_and_not_taken_for_none(memory: Service, argument: str) -> None:
+    with pytest.raises(MemError, match="'' is not a date or time"):
+        memory.list_(**{argument: ""})  # type: ignore[arg-type]
+
+
+def test_an_empty_interval_is_refused_and_nothing_is_stored(memory: Service) -> None:
+    with pytest.raises(MemError, match="valid-from '' is not a date or time"):
+        memory.store("The API listens on port 80", valid_from="")
+    assert memory.list_().total == 0

@@ -28,7 +28,7 @@ from mem.errors import MemError
 from mem.service import Service
 from mem.store.connect import Store
 from mem.worker.counts import Count, Counts
-from mem.worker.embedder import LOADING_WAIT, LONGEST_WAIT
+from mem.worker.embedder import LONGEST_WAIT
 
 READS = frozenset(("context", "recall"))
 # Seconds by which an answer is due before the caller gives up: it has to be made, and to travel.
@@ -87,18 +87,13 @@ class Answers:
         caller = replace(
             current_caller(variables, Path(os.fsdecode(folder))),
             began=due,
-            waits_until=0.0 if impatient else due + self._patience,
+            waits_until=0.0 if impatient else due + LONGEST_WAIT,
             stdin=event,
         )
         arguments = [word.decode("utf-8", "surrogateescape") for word in words]
         return self._printed(
             arguments, self._service(caller, later), caller, terminal=terminal == b"terminal"
         )
-
-    @property
-    def _patience(self) -> float:
-        """Seconds that a question waits for its vector: longer while the model is still loading."""
-        return LONGEST_WAIT if self._local.loaded or self._failed else LOADING_WAIT
 
     def embed(self, fields: Sequence[bytes]) -> list[bytes]:
         """A vector for each text; raises `EmbeddingError`, `Declined`."""

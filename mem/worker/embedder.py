@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from mem.embed.local import LocalEmbedder
 
 LONGEST_WAIT = 2.0  # seconds that a call waits for the worker where it names no time itself
-# The same while it is only starting or loading its model: on a loaded machine that alone takes two seconds,
-# and the first text that somebody stores should be found by meaning.
-COLD_WAIT = 10.0
-LOADING_WAIT = 5.5  # the same for a question that the worker itself answers; its client waits a little longer
-GLANCE = 0.5  # seconds for the worker to say how it is
 PORTION = 16  # texts in one request
 
 
@@ -83,38 +78,15 @@ class WorkerEmbedder:
         return pieces.split(text, self._token_starts)
 
     def embed(self, texts: Sequence[str], role: Role, *, timeout: float | None = None) -> NDArray[np.float32]:
-        """One row for each text, within `timeout` seconds; raises `EmbeddingError`.
-
-        Without `timeout` it waits `LONGEST_WAIT`, and `COLD_WAIT` in all for a worker that is beginning.
-        """
-        if timeout is not None:
-            return self._embedded(texts, role, time.monotonic() + timeout)
-        gives_up = time.monotonic() + COLD_WAIT
-        while True:
-            try:
-                return self._embedded(texts, role, time.monotonic() + LONGEST_WAIT)
-            except EmbeddingTimeout:
-                if time.monotonic() >= gives_up or not self._is_beginning():
-                    raise
-
-    def _is_beginning(self) -> bool:
-        """Whether the worker is being started, or loads its model."""
-        until = time.monotonic() + GLANCE
-        try:
-            return b"loading" in link.exchange(self._place.connect(until), [b"status"], until)
-        except TimeoutError:
-            return False
-        except (OSError, ValueError):
-            return not self._place.away()
-
-    def _embedded(self, texts: Sequence[str], role: Role, until: float) -> NDArray[np.float32]:
+        """One row for each text, within `timeout` seconds or `LONGEST_WAIT`; raises `EmbeddingError`."""
+        until = time.monotonic() + (LONGEST_WAIT if timeout is None else timeout)
         blobs: list[bytes] = []
         try:
             for start in range(0, len(texts), PORTION):
                 encoded = [_encoded(text) for text in texts[start : start + PORTION]]
                 blobs += self._ask(until, b"embed", role.encode(), *encoded)
         except PermissionError:
-            return self._local.embed(texts, role, timeout=max(0.0, until - time.monotonic()))
+            return self._local.embed(texts, role, timeout=timeout)
         if not texts:
             return self._local.embed(texts, role)
         from mem.embed.vectors import stacked
