@@ -33,11 +33,11 @@ _mem() {
         esac
     done
     case $command:$previous in
-        store:--kind | recall:--kind | list:--kind)
+        store:--kind | recall:--kind | list:--kind | contradictions:--kind)
             _mem_words 'learning decision observation summary' "$word"
             return
             ;;
-        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | recall:--limit | recall:--project | recall:--tag | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | recall:--deadline-ms | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | stats:--project | context:--budget | context:--project | context:--deadline-ms | session-start:--project | session-start:--budget | session-end:--summary | session-end:--task | sessions:--limit | sessions:--offset | sessions:--project)
+        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | reject:--reason | trust:--reason | recall:--limit | recall:--project | recall:--tag | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | recall:--surface | recall:--deadline-ms | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | contradictions:--limit | contradictions:--project | stats:--project | context:--budget | context:--project | context:--deadline-ms | session-start:--project | session-start:--budget | session-end:--summary | session-end:--task | sessions:--limit | sessions:--offset | sessions:--project | log:--limit | log:--offset | log:--project | log:--operation | log:--client | log:--session | log:--memory | log:--since | log:--until | log:--after | undo:--reason | review:--limit | review:--offset | review:--project | approve:--content | approve:--reason)
             :
             return
             ;;
@@ -53,7 +53,7 @@ _mem() {
             _mem_words 'working short_term long_term permanent' "$word"
             return
             ;;
-        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | recall:--db | get:--db | list:--db | history:--db | stats:--db | context:--db | session-start:--db | session-end:--db | sessions:--db | doctor:--db | config:--db | serve:--db | worker:--db | hooks:--db | completions:--db | :--db)
+        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | reject:--db | trust:--db | forget:--db | recall:--db | get:--db | list:--db | history:--db | contradictions:--db | stats:--db | context:--db | session-start:--db | session-end:--db | sessions:--db | log:--db | undo:--db | maintain:--db | review:--db | approve:--db | doctor:--db | config:--db | serve:--db | worker:--db | hooks:--db | completions:--db | :--db)
             _mem_files "$word"
             return
             ;;
@@ -63,6 +63,10 @@ _mem() {
             ;;
         recall:--status | list:--status)
             _mem_words 'proposed active archived superseded rejected' "$word"
+            return
+            ;;
+        recall:--trust | list:--trust)
+            _mem_words 'unverified verified disputed' "$word"
             return
             ;;
         recall:--mode)
@@ -77,26 +81,39 @@ _mem() {
             _mem_words 'recorded importance event_time' "$word"
             return
             ;;
+        log:--actor)
+            _mem_words 'person agent hook cron' "$word"
+            return
+            ;;
     esac
     if [[ $word == -* ]]; then
         case $command in
             '') _mem_words '--db --json --version --help' "$word" ;;
-            store) _mem_words '--kind --title --rationale --alternatives --category --level --layer --importance --confidence --project --global --tag --source --event-time --valid-from --valid-to --expires --supersedes --db --json --help' "$word" ;;
+            store) _mem_words '--kind --title --rationale --alternatives --category --level --layer --importance --confidence --project --global --tag --source --event-time --valid-from --valid-to --expires --supersedes --force --allow-secret --db --json --help' "$word" ;;
             store-batch) _mem_words '--db --json --help' "$word" ;;
-            update) _mem_words '--content --title --rationale --alternatives --category --level --layer --importance --confidence --project --global --tag --add-tag --remove-tag --source --event-time --valid-from --valid-to --expires --clear --reason --db --json --help' "$word" ;;
-            supersede) _mem_words '--content --by --ended --title --rationale --valid-from --valid-to --reason --db --json --help' "$word" ;;
+            update) _mem_words '--content --title --rationale --alternatives --category --level --layer --importance --confidence --project --global --tag --add-tag --remove-tag --source --event-time --valid-from --valid-to --expires --clear --reason --force --allow-secret --db --json --help' "$word" ;;
+            supersede) _mem_words '--content --by --ended --title --rationale --valid-from --valid-to --reason --force --allow-secret --db --json --help' "$word" ;;
             archive) _mem_words '--reason --db --json --help' "$word" ;;
-            restore) _mem_words '--reason --db --json --help' "$word" ;;
-            recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --status --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --deadline-ms --db --json --help' "$word" ;;
+            restore) _mem_words '--reason --force --db --json --help' "$word" ;;
+            reject) _mem_words '--reason --db --json --help' "$word" ;;
+            trust) _mem_words '--reason --db --json --help' "$word" ;;
+            forget) _mem_words '--yes --db --json --help' "$word" ;;
+            recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --status --trust --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --surface --deadline-ms --db --json --help' "$word" ;;
             get) _mem_words '--valid-at --known-at --db --json --help' "$word" ;;
-            list) _mem_words '--limit --offset --sort --project --all-projects --kind --category --level --layer --tag --status --min-importance --min-confidence --since --until --valid-at --known-at --db --json --help' "$word" ;;
+            list) _mem_words '--limit --offset --sort --project --all-projects --kind --category --level --layer --tag --status --trust --min-importance --min-confidence --since --until --valid-at --known-at --db --json --help' "$word" ;;
             history) _mem_words '--db --json --help' "$word" ;;
+            contradictions) _mem_words '--limit --project --all-projects --kind --db --json --help' "$word" ;;
             stats) _mem_words '--project --all-projects --db --json --help' "$word" ;;
             context) _mem_words '--budget --project --all-projects --deadline-ms --hook --db --json --help' "$word" ;;
             session-start) _mem_words '--project --budget --db --json --help' "$word" ;;
             session-end) _mem_words '--summary --task --db --json --help' "$word" ;;
             sessions) _mem_words '--limit --offset --project --all-projects --db --json --help' "$word" ;;
-            doctor) _mem_words '--fix --db --json --help' "$word" ;;
+            log) _mem_words '--limit --offset --project --all-projects --operation --actor --client --session --memory --since --until --after --follow --db --json --help' "$word" ;;
+            undo) _mem_words '--reason --db --json --help' "$word" ;;
+            maintain) _mem_words '--dry-run --db --json --help' "$word" ;;
+            review) _mem_words '--limit --offset --project --db --json --help' "$word" ;;
+            approve) _mem_words '--content --reason --db --json --help' "$word" ;;
+            doctor) _mem_words '--fix --audit --secrets --db --json --help' "$word" ;;
             config) _mem_words '--db --json --help' "$word" ;;
             serve) _mem_words '--db --json --help' "$word" ;;
             worker) _mem_words '--db --json --help' "$word" ;;
@@ -106,8 +123,9 @@ _mem() {
         return
     fi
     case $command:$((COMP_CWORD - index)) in
-        :*) _mem_words 'store store-batch update supersede archive restore recall get list history stats context session-start session-end sessions doctor config serve worker hooks completions' "$word" ;;
+        :*) _mem_words 'store store-batch update supersede archive restore reject trust forget recall get list history contradictions stats context session-start session-end sessions log undo maintain review approve doctor config serve worker hooks completions' "$word" ;;
         store-batch:1) _mem_files "$word" ;;
+        trust:2) _mem_words 'unverified verified disputed' "$word" ;;
         config:1) _mem_words 'list get set path' "$word" ;;
         worker:1) _mem_words 'status stop' "$word" ;;
         hooks:1) _mem_words 'install uninstall show' "$word" ;;

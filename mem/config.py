@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mem import config_file
-from mem.errors import Usage
+from mem.errors import Refused, Usage
 from mem.paths import places
 
 if TYPE_CHECKING:
@@ -29,7 +29,11 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A setting that exists: its default, what it means, and which values it takes."""
+    """A setting that exists: its default, what it means, and which values it takes.
+
+    One that is for `people` is not set by anybody else; its `choices` go from the loosest to the strictest,
+    and of the variable and the file the stricter holds: no shell's environment loosens what the file says.
+    """
 
     key: str
     default: Any
@@ -37,6 +41,7 @@ class Known:
     choices: tuple[str, ...] = ()
     minimum: float = 0
     maximum: float = 1e9
+    people: bool = False
 
     @property
     def variable(self) -> str:
@@ -95,6 +100,15 @@ SETTINGS = {
             minimum=100,
             maximum=60_000,
         ),
+        Known(
+            "trust.review",
+            "off",
+            "Whose memories wait until a person approves them: off, hooks, or agents (all but people).",
+            choices=("off", "hooks", "agents"),
+            people=True,
+        ),
+        Known("traces.days", 7, "Days that recall traces are kept.", minimum=1, maximum=90),
+        Known("traces.most", 10_000, "How many recall traces are kept at most.", minimum=1, maximum=100_000),
         Known("store.timeout-ms", 10_000, "How long a write waits for another writer.", maximum=600_000),
     )
 }
@@ -151,22 +165,44 @@ def setting(key: str, environment: Mapping[str, str] | None = None) -> Setting:
 def _in_force(known: Known, environment: Mapping[str, str] | None) -> tuple[Any, str]:
     variables = os.environ if environment is None else environment
     given = variables.get(known.variable)
-    if given is not None and given != "":
-        return _parsed(known, given, known.variable), known.variable
+    named = given is not None and given != ""
+    if named and not known.people:
+        return _parsed(known, given or "", known.variable), known.variable
     path = places(variables).configuration
     stored = _stored(path)
+    found = (known.default, "default")
     if known.key in stored:
-        return _parsed(known, str(stored[known.key]), str(path)), "config.toml"
-    return known.default, "default"
+        found = _parsed(known, str(stored[known.key]), str(path)), "config.toml"
+    if named:
+        return _stricter(known, found, (_parsed(known, given or "", known.variable), known.variable))
+    return found
+
+
+def _stricter(known: Known, filed: tuple[Any, str], named: tuple[Any, str]) -> tuple[Any, str]:
+    return named if known.choices.index(named[0]) >= known.choices.index(filed[0]) else filed
 
 
 def write(key: str, text: str) -> Setting:
     """Set a key in `config.toml`; every other byte of the file stays as it is."""
-    value = find(key).parse(text)
+    known = find(key)
+    if known.people:
+        _require_person(key)
+    value = known.parse(text)
     path = places().configuration
     _stored(path)  # a file with unknown settings is refused before it is touched
     config_file.write(path, key, value)
     return setting(key)
+
+
+def _require_person(key: str) -> None:
+    from mem.caller import current_caller
+
+    actor = current_caller().actor.kind
+    if actor != "person":
+        raise Refused(
+            f"{key} is for people only; this call comes from {actor}.",
+            hint="Ask the person whose memory this is.",
+        )
 
 
 def _parsed(known: Known, text: str, origin: str) -> Any:

@@ -13,23 +13,31 @@ from mem.embed.files import verify_files
 from mem.paths import bundled_model, places
 from mem.results import Check, Diagnosis
 from mem.search import index
-from mem.store import embeddings, integrity, migrations
+from mem.store import embeddings, free_texts, integrity, migrations
 from mem.store.connect import Store, file_system, vector_extension
 
+MOST_TOLD = 50  # places with secrets that are named
 DEPENDENCIES = ("apsw", "sqlite-vec", "fastembed", "onnxruntime", "mcp", "typer")
 
 
-def examine(store: Store, embedder: Embedder | None, *, fix: bool) -> Diagnosis:
-    """Look at everything; with `fix`, rebuild indexes that are not in step and tighten loose permissions."""
+def examine(
+    store: Store, embedder: Embedder | None, *, fix: bool, audit: bool = False, secrets: bool = False
+) -> Diagnosis:
+    """Look at everything; with `fix`, rebuild indexes that are not in step and tighten loose permissions.
+
+    With `audit`, say what about the audit log does not fit, and check what refers to it too; with `secrets`,
+    look for secrets in everything that is stored.
+    """
     looks: tuple[Callable[[], Check], ...] = (
         lambda: _file(store),
         lambda: _permissions(store.path, fix=fix),
-        lambda: _chain(store),
+        lambda: _audit(store) if audit else _chain(store),
         lambda: _indexes(store, fix=fix),
         lambda: _extension(store),
         lambda: _vectors(store),
         lambda: _model(embedder),
         _versions,
+        *((lambda: _secrets(store),) if secrets else ()),
     )
     checks = tuple(look() for look in looks)
     return Diagnosis(all(check.ok or check.fixed for check in checks), checks)
@@ -69,8 +77,19 @@ def _chain(store: Store) -> Check:
     with store.read() as db:
         broken = integrity.broken_link(db)
     if broken is not None:
-        return Check("audit log", False, f"the chain breaks at event {broken}", "Compare with a backup.")
+        hint = "mem doctor --audit says why; compare with a backup."
+        return Check("audit log", False, f"the chain breaks at event {broken}", hint)
     return Check("audit log", True, "the chain of events is whole")
+
+
+def _audit(store: Store) -> Check:
+    with store.read() as db:
+        broken = integrity.first_broken(db)
+        told = integrity.newest(db)
+    if broken is not None:
+        where = f"the chain breaks at event {broken.event}: {broken.why}"
+        return Check("audit log", False, where, "Compare with a backup.")
+    return Check("audit log", True, f"every event fits; {told}")
 
 
 def _indexes(store: Store, *, fix: bool) -> Check:
@@ -110,6 +129,26 @@ def _model(embedder: Embedder | None) -> Check:
     except EmbeddingError as err:
         return Check("model", False, str(err), err.hint)
     return Check("model", True, f"{embedder.name} answers ({embedder.dimensions} dimensions)")
+
+
+def _secrets(store: Store) -> Check:
+    """Look for secrets in what is stored; says where and of which kind they are, never what."""
+    from mem.truth.redact import redact
+
+    found: dict[str, dict[str, None]] = {}
+    with store.read() as db:
+        for place in free_texts.every(db):
+            for label in redact(place.text).labels:
+                found.setdefault(place.name, {})[label] = None
+    if not found:
+        return Check("secrets", True, "none in any text, version or event")
+    told = [f"{name} ({', '.join(labels)})" for name, labels in found.items()]
+    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    hint = (
+        "Replace the secret where it is used. mem forget ID erases a memory with its versions; "
+        "mem update ID --content '…' only takes it out of the present text."
+    )
+    return Check("secrets", False, f"in {'; '.join(told[:MOST_TOLD])}{more}", hint)
 
 
 def _versions() -> Check:

@@ -22,9 +22,12 @@ def document(result: Any) -> dict[str, Any]:
 
 def error_document(error: MemError) -> dict[str, Any]:
     """A failure without a result, as plain JSON values."""
+    from mem.truth.redact import redact  # an error may quote what was given
+
+    message, hint = (_text(redact(told).text) for told in (str(error), error.hint))
     return {
         "schema_version": SCHEMA_VERSION,
-        "error": {"code": error.code, "message": _text(str(error)), "hint": _text(error.hint)},
+        "error": {"code": error.code, "message": message, "hint": hint},
     }
 
 

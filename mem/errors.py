@@ -39,6 +39,12 @@ class Refused(MemError):
     exit_status = 4
 
 
+class NeedsReview(Refused):
+    """A person has to agree first, as `trust.review` says."""
+
+    code = "needs_review"
+
+
 class StoreUnusable(MemError):
     """The store cannot be opened, read or written."""
 

@@ -24,9 +24,9 @@ from mem.errors import Usage
 class Doc:
     """What a parameter means, and what else the front ends must know of it.
 
-    `minimum` and `maximum` are inclusive. `people` keeps the parameter off MCP; `stdin` lets `-` read the
-    value from standard input; `document` says that the command line takes a JSON file where MCP takes the
-    value itself.
+    `minimum` and `maximum` are inclusive. `people` keeps the parameter off MCP, `reserved` some of its
+    choices, which the operation refuses to all but people. `stdin` lets `-` read the value from standard
+    input; `document` says that the command line takes a JSON file where MCP takes the value itself.
     """
 
     text: str
@@ -34,6 +34,7 @@ class Doc:
     maximum: float | None = None
     metavar: str | None = None
     people: bool = False
+    reserved: tuple[str, ...] = ()
     stdin: bool = False
     document: bool = False
 
@@ -44,6 +45,8 @@ class Panel(StrEnum):
     REMEMBER = "Remember"
     FIND = "Find"
     SESSIONS = "Sessions and context"
+    REVIEW = "Review and audit"
+    UPKEEP = "Upkeep"
     SETUP = "Set up"
 
 
@@ -161,6 +164,7 @@ class Operation:
     idempotent: bool
     people: bool
     command_line_only: bool
+    asks: str = ""
 
     @property
     def method(self) -> str:
@@ -217,8 +221,13 @@ def operation(
     idempotent: bool = False,
     people: bool = False,
     command_line_only: bool = False,
+    asks: str = "",
 ) -> Callable[[Method], Method]:
-    """Enter a method of the service into the registry; its behaviour stays as it is."""
+    """Enter a method of the service into the registry; its behaviour stays as it is.
+
+    What `asks` is asked on a terminal before it acts, in these words, with arguments by name in braces; the
+    command line gives it the option `--yes`, which it wants where there is no terminal.
+    """
 
     def register(function: Method) -> Method:
         entry = Operation(
@@ -231,6 +240,7 @@ def operation(
             idempotent=idempotent or not writes,
             people=people,
             command_line_only=command_line_only,
+            asks=asks,
         )
         _REGISTRY[entry.name] = entry
         return function
@@ -335,8 +345,11 @@ def _kind(value: Any) -> str:
 
 
 def shortened(text: str) -> str:
-    """A value as a message quotes it: a long one by its beginning."""
-    return text if len(text) <= 80 else f"{text[:80]}…"
+    """A value as a message quotes it: without secrets, a long one by its beginning."""
+    from mem.truth.redact import redact
+
+    plain = redact(text).text
+    return plain if len(plain) <= 80 else f"{plain[:80]}…"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

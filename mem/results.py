@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mem.values import Memory, Mode, Notice, Session
+from mem.values import Layer, Memory, Mode, Notice, Session
 
 
 class Action(StrEnum):
@@ -81,6 +81,26 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The memories that were erased, by number and UUID, and what was done about other files.
+
+    `rewritten` are other stores that held them; `listed` are files that still hold a text of theirs.
+    `remains` says what could not be erased or looked into, and what to do about it.
+    """
+
+    ids: tuple[int, ...]
+    uids: tuple[str, ...]
+    rewritten: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    remains: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+
+    @property
+    def exit_status(self) -> int:
+        return int(bool(self.remains))
+
+
+@dataclass(frozen=True, slots=True)
 class LegScore:
     """Where one leg of the search put a hit: its rank, from 1, and its own score."""
 
@@ -133,6 +153,7 @@ class Memories:
 
     total: int
     memories: tuple[Memory, ...]
+    warnings: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +201,7 @@ class SessionEnded:
 
     session: Session
     summary: Stored | None = None
+    warnings: tuple[Notice, ...] = ()
 
     @property
     def exit_status(self) -> int:
@@ -196,7 +218,11 @@ class SessionPage:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One version of a memory: when it was written, by what, and what it changed."""
+    """One version of a memory: when it was written, by what, and what it changed.
+
+    `before` holds the replaced values of what it changed, nothing for the first version; `event` is the
+    number by which `mem undo` takes it back. The version was the present from `at` until before `until`.
+    """
 
     id: int
     at: str
@@ -204,6 +230,9 @@ class Change:
     actor: str
     reason: str | None
     changed: Mapping[str, Any]
+    before: Mapping[str, Any] = field(default_factory=dict)
+    event: int | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +242,157 @@ class History:
     id: int
     chain: tuple[int, ...]
     changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A memory that an event is about; one that was forgotten has no number any more."""
+
+    id: int | None
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One operation in the audit log: what was done, when, by whom and why.
+
+    `session` is the host's name of it. Subjects in projects out of scope are left out. `undoes` and
+    `undone_by` are numbers of events; an undo that was undone itself no longer counts.
+    """
+
+    id: int
+    uid: str
+    at: str
+    operation: str
+    actor: str
+    client: str | None
+    session: str | None
+    subjects: tuple[Subject, ...]
+    reason: str | None
+    detail: Mapping[str, Any]
+    undoes: int | None = None
+    undone_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Events, newest first. `total` counts all that match in scope, `elsewhere` those beyond it.
+
+    `newest` is the number of the newest event of all, 0 if there is none: what comes later comes after it.
+    """
+
+    total: int
+    events: tuple[Event, ...]
+    elsewhere: int = 0
+    newest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An event that was undone, the number of the event that did it, and the memories as they are now."""
+
+    event: int
+    uid: str
+    operation: str
+    by: int
+    memories: tuple[Memory, ...]
+    vector: VectorState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A memory that has earned a layer which lives longer."""
+
+    id: int
+    before: Layer
+    after: Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """What upkeep did, or with `dry_run` would do: memories and sessions by number, traces by count.
+
+    `trace_bytes` is what the pruned traces took. With `beside` another upkeep was at work, which did it all.
+    """
+
+    dry_run: bool
+    promoted: tuple[Promotion, ...] = ()
+    expired: tuple[int, ...] = ()
+    sessions: tuple[int, ...] = ()
+    traces: int = 0
+    trace_bytes: int = 0
+    beside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A proposed memory as a person judges it: who wrote it, what approval replaces, what it is near to.
+
+    `writer` is the kind of actor, `session` the host's name of its session. `in_place` says that what it
+    replaces takes over its text instead of being superseded. With an `obstacle` approval would be refused,
+    for that reason.
+    """
+
+    memory: Memory
+    writer: str
+    session: str | None = None
+    replaces: tuple[Memory, ...] = ()
+    in_place: bool = False
+    near: tuple[Notice, ...] = ()
+    obstacle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueue:
+    """What waits for a person, the oldest first. `total` counts all, also those beyond the page."""
+
+    total: int
+    proposals: tuple[Waiting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One memory of a contradiction: what it says, and what speaks for it."""
+
+    id: int
+    uid: str
+    title: str | None
+    content: str
+    project: str | None
+    confidence: float
+    trust: str
+    event_time: str | None
+    valid_from: str | None
+    recorded_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two memories that cannot both hold: why (negation, number, value, confidence), and what settles it.
+
+    `similarity` is the cosine of their meanings, or without vectors the share of words that both have, 0-1.
+    `suggestion` is a command.
+    """
+
+    reasons: tuple[str, ...]
+    similarity: float
+    older: Side
+    newer: Side
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """Contradictions, the closest first. `total` counts all that were found, also those beyond the limit.
+
+    `examined` memories were compared, the newest; `unexamined` were too many.
+    """
+
+    total: int
+    examined: int
+    unexamined: int
+    degraded: tuple[str, ...]
+    pairs: tuple[Contradiction, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,49 +20,82 @@ from mem.clock import Edge
 from mem.context import block
 from mem.context.block import Block
 from mem.context.notes import Notes
-from mem.context.sessions import Sessions
+from mem.context.sessions import SILENCE, Sessions
 from mem.embed import Embedder
 from mem.errors import MemError, NotFound, Refused, Usage
-from mem.operations import Doc, Panel, find_operation, operation
-from mem.paths import store_path
+from mem.operations import Doc, Panel, find_operation, operation, operations
+from mem.paths import places, store_path
 from mem.results import (
     Action,
     Batch,
     Changed,
     ContextBlock,
     ContextItem,
+    Contradictions,
     Diagnosis,
+    Forgotten,
     History,
     Hit,
+    Log,
+    Maintained,
     Memories,
     Recall,
     Refusal,
+    ReviewQueue,
     SessionEnded,
     SessionPage,
     SessionStarted,
     Statistics,
     Stored,
+    Undone,
     VectorState,
+    Waiting,
     WindowUsed,
 )
 from mem.scope import Root, find_root
 from mem.search import index, neighbours, temporal
-from mem.search.embedding import Vectors
+from mem.search.embedding import Computed, Vectors
 from mem.search.recall import Ask, Ranking, rank
 from mem.search.vector import Question
-from mem.store import embeddings, history, memories, projects, sessions, statistics, traces
+from mem.store import (
+    audit,
+    embeddings,
+    history,
+    images,
+    memories,
+    projects,
+    proposals,
+    sessions,
+    statistics,
+    traces,
+    upkeep,
+)
 from mem.store.connect import Store
 from mem.store.events import Unit, unit_of_work
-from mem.store.filters import where
-from mem.truth import admission, drafts, similar, supersession
-from mem.truth.writing import as_new, rewrite, store_one
+from mem.store.filters import is_live, where
+from mem.truth import (
+    admission,
+    contradictions,
+    drafts,
+    forgetting,
+    rejection,
+    retention,
+    review,
+    similar,
+    supersession,
+    trust,
+    undo,
+)
+from mem.truth.writing import as_new, rewrite
 from mem.values import (
+    ActorKind,
     Category,
     Filter,
     Fusion,
     Kind,
     Layer,
     Level,
+    Memory,
     Mode,
     Moment,
     NewMemory,
@@ -70,6 +103,7 @@ from mem.values import (
     Scope,
     Sort,
     Status,
+    Trust,
 )
 from mem.worker.embedder import choose_embedder, worker_counts
 
@@ -86,6 +120,12 @@ Id = Annotated[
     str, Doc("The memory: number, UUID, or a prefix of the UUID of 8 characters or more.", metavar="ID")
 ]
 Reason = Annotated[str | None, Doc("Why; kept with the memory and in the audit log.")]
+Force = Annotated[
+    bool, Doc("Override that this was rejected, forgotten or archived; the log says so.", people=True)
+]
+AllowSecret = Annotated[
+    bool, Doc("Store secrets as they are, instead of redacting them; the log says so.", people=True)
+]
 Project = Annotated[str | None, Doc("Project, by name; else MEM_PROJECT, else the current repository.")]
 Global = Annotated[bool, Doc("Belongs to no project: known everywhere.")]
 AllProjects = Annotated[bool, Doc("Look through all projects, not only the current one and what is global.")]
@@ -111,6 +151,7 @@ MinImportance = Annotated[
 MinConfidence = Annotated[
     float | None, Doc("Only memories of at least this confidence.", minimum=0, maximum=1)
 ]
+Trusts = Annotated[Sequence[Trust], Doc("Only memories of this trust.")]
 Since = Annotated[str | None, Doc("Only what happened (or was recorded) at or after this date or time.")]
 Until = Annotated[
     str | None, Doc("Only what happened (or was recorded) before the end of this date, or before this time.")
@@ -129,6 +170,16 @@ DeadlineMs = Annotated[
         maximum=60_000,
     ),
 ]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A memory to be stored: what it says, the ids that it replaces, and whether a person insists on it."""
+
+    new: NewMemory
+    replaced: tuple[str, ...] = ()
+    force: bool = False
+    allow_secret: bool = False
 
 
 class Service:
@@ -196,11 +247,13 @@ class Service:
         supersedes: Annotated[
             Sequence[str], Doc("A memory that this one replaces; may be repeated.", metavar="ID")
         ] = (),
+        force: Force = False,
+        allow_secret: AllowSecret = False,
     ) -> Stored:
         """Store a memory; says whether it was added, known already, or refused, and what it is near to.
 
         A text that is known already is not stored twice: its tags are merged and its id is returned.
-        Near-duplicates and possible contradictions are named, never merged.
+        Near-duplicates and possible contradictions are named, never merged. Secrets are redacted.
         """
         new = self._draft(
             {
@@ -223,8 +276,10 @@ class Service:
             },
             project=project,
             global_=global_,
+            allow_secret=allow_secret,
         )
-        return self._write("store", [(new, tuple(supersedes))], self._store_draft)[0]
+        wanted = _Wanted(new, tuple(supersedes), force, allow_secret)
+        return self._write("store", [wanted], self._store_draft)[0]
 
     @operation(
         panel=Panel.REMEMBER,
@@ -289,6 +344,8 @@ class Service:
         expires: Expires = None,
         clear: Annotated[Sequence[drafts.Clearable], Doc("Empty this field.")] = (),
         reason: Reason = None,
+        force: Force = False,
+        allow_secret: AllowSecret = False,
     ) -> Changed:
         """Change a memory in place, for a slip in the text or its attributes; the replaced version is kept.
 
@@ -304,7 +361,7 @@ class Service:
             "layer": layer,
             "importance": importance,
             "confidence": confidence,
-            "project": self._named(project),
+            "project": drafts.project_to_write(self._named(project)),
             "source": source,
             "event_time": event_time,
             "valid_from": valid_from,
@@ -318,18 +375,27 @@ class Service:
             add_tags=tuple(add_tag),
             remove_tags=tuple(remove_tag),
             clear=tuple(clear),
+            allow_secret=allow_secret,
         )
         edit.require_something()
+        why = drafts.reason(reason)
         with self._store.read() as db:
             before = memories.one(db, memories.resolve(db, [id])[0])
         vectors = self._vectors.of([edit.apply(as_new(before), at=clock.to_text(clock.now()))])
-        with self._change("update", reason) as unit:
+        with self._change("update", why.text, proposes=True) as unit:
             before = memories.one(unit.db, before.id)
+            review.require_own(before, unit)
             after = edit.apply(as_new(before), at=unit.at)
             projects.bind_if_named(unit, after.project)
-            rewrite(unit, before, after)
+            number, notices = before.id, tuple[Notice, ...]()
+            if review.is_reviewed(self._caller):
+                number, notices = review.propose_update(unit, before, after, reason=why.text)
+            else:
+                rewrite(unit, before, after, force=force)
+            _note_allowed(unit, allow_secret)
             vectors.save(unit)
-        return self._changed("updated", [before.id])
+        told = (*after.notices, *why.notices)
+        return self._changed("proposed" if notices else "updated", [number], (*told, *notices))
 
     @operation(
         panel=Panel.REMEMBER,
@@ -353,29 +419,50 @@ class Service:
         ended: Annotated[bool, Doc("Nothing holds instead: only close the interval.")] = False,
         title: Annotated[str | None, Doc("Title of the new memory, if it changes.")] = None,
         rationale: Annotated[str | None, Doc("Rationale of the new memory, if it changes.")] = None,
-        valid_from: Annotated[str | None, Doc("Since when the new memory holds: a date or a time.")] = None,
+        valid_from: Annotated[
+            str | None, Doc("Since when the new memory holds; else when the old ones ceased to, else now.")
+        ] = None,
         valid_to: Annotated[
             str | None, Doc("When the old ones ceased to hold; else when the new one begins, else now.")
         ] = None,
         reason: Reason = None,
+        force: Force = False,
+        allow_secret: AllowSecret = False,
     ) -> Changed:
         """Replace memories by what holds now; the old ones stay with their intervals, linked to the new one.
 
         All or nothing. The new memory takes its attributes from the first one named.
         """
-        supersession.require_one(ids, content, by, ended)
+        said = {"title": title, "rationale": rationale, "valid-from": valid_from}
+        supersession.require_one(ids, content, by, ended, said)
         admission.require_own_words(reason)
         closing = clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to is not None else None
+        why = drafts.reason(reason)
         if ended:
-            return self._end(ids, closing, reason)
-        new = self._successor(ids, content, title, rationale, valid_from)
+            return self._end(ids, closing, why)
+        new = self._successor(ids, content, title, rationale, valid_from, allow_secret=allow_secret)
         vectors = self._vectors.of([new] if new else [])
-        with self._change("supersede", reason) as unit:
+        if new is not None and review.is_reviewed(self._caller):
+            return self._propose_successor(ids, new, vectors, closing, why)
+        with self._change("supersede", why.text) as unit:
             old_ids = memories.resolve(unit.db, ids)
-            successor = memories.resolve(unit.db, [by])[0] if by else self._add_successor(unit, new, old_ids)
-            notices = supersession.supersede(unit, old_ids, successor, valid_to=closing, reason=reason)
+            successor = (
+                memories.resolve(unit.db, [by])[0]
+                if by
+                else self._add_successor(unit, new, old_ids, force=force)
+            )
+            notices = supersession.supersede(
+                unit,
+                _not_replaced_by(unit, successor, old_ids) if new else old_ids,
+                successor,
+                valid_from=new.valid_from if new else None,
+                valid_to=closing,
+                reason=why.text,
+            )
+            _note_allowed(unit, allow_secret and new is not None)
             vectors.save(unit)
-        return self._changed("superseded", [*old_ids, successor], notices)
+        told = (*(new.notices if new else ()), *why.notices)
+        return self._changed("superseded", [*old_ids, successor], (*told, *notices))
 
     @operation(
         panel=Panel.REMEMBER,
@@ -387,15 +474,16 @@ class Service:
     def archive(self, ids: Ids, *, reason: Reason = None) -> Changed:
         """Archive memories: kept and exported, no longer recalled; `mem restore` brings them back."""
         admission.require_own_words(reason)
-        with self._change("archive", reason) as unit:
+        why = drafts.reason(reason)
+        with self._change("archive", why.text) as unit:
             found = memories.resolve(unit.db, ids)
             for memory in (memories.one(unit.db, number) for number in found):
                 if memory.status is Status.ARCHIVED:
                     continue
                 if memory.status is not Status.ACTIVE:
                     raise Refused(f"#{memory.id} is {memory.status}; only an active memory can be archived.")
-                memories.set_status(unit, memory.id, Status.ARCHIVED, reason)
-        return self._changed("archived", found)
+                memories.set_status(unit, memory.id, Status.ARCHIVED, why.text)
+        return self._changed("archived", found, why.notices)
 
     @operation(
         panel=Panel.REMEMBER,
@@ -403,22 +491,111 @@ class Service:
         idempotent=True,
         examples=("mem restore 42",),
     )
-    def restore(self, ids: Ids, *, reason: Reason = None) -> Changed:
-        """Bring archived memories back, unless their content was rejected or is live under another id."""
-        with self._change("restore", reason) as unit:
+    def restore(self, ids: Ids, *, reason: Reason = None, force: Force = False) -> Changed:
+        """Bring archived memories back, unless their content was rejected or is live under another id.
+
+        A person's `--force` lifts a rejection.
+        """
+        why = drafts.reason(reason)
+        with self._change("restore", why.text) as unit:
             found = memories.resolve(unit.db, ids)
             for memory in (memories.one(unit.db, number) for number in found):
-                if memory.status is Status.ACTIVE:
+                expired = retention.has_expired(memory, unit.at)
+                if memory.status is Status.ACTIVE and not expired:
                     continue
-                if memory.status is not Status.ARCHIVED:
-                    raise Refused(
-                        f"#{memory.id} is {memory.status}; only an archived memory can be restored."
-                    )
+                restorable = memory.status is Status.ARCHIVED or expired
+                if not restorable and not (force and memory.status is Status.REJECTED):
+                    raise _not_restorable(memory)
                 restored = as_new(memory)
                 if restored.expires_at is not None and restored.expires_at <= unit.at:
                     restored = drafts.renewed(restored, at=unit.at)
-                rewrite(unit, memory, restored, status=Status.ACTIVE)
-        return self._changed("restored", found)
+                # Its successor holds in its place all the same.
+                replaced = memory.superseded_by is not None and (memory.valid_to or unit.at) <= unit.at
+                status = Status.SUPERSEDED if replaced else Status.ACTIVE
+                rewrite(unit, memory, restored, status=status, force=force)
+        return self._changed("restored", found, why.notices)
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=('mem reject 42 --reason "the port was never 80"',),
+    )
+    def reject(
+        self,
+        ids: Ids,
+        *,
+        reason: Annotated[str, Doc("Why this is wrong; shown whenever the same content is refused.")],
+    ) -> Changed:
+        """Reject memories: their content is refused from now on, through every door.
+
+        That binds in the memory's project, for a global memory everywhere. `mem undo` or a person's
+        `mem restore --force` takes it back.
+        """
+        admission.require_own_words(reason)
+        why = drafts.reason(reason)
+        with self._change("reject", why.text) as unit:
+            fallen, notices = rejection.reject(unit, memories.resolve(unit.db, ids), why.text)
+        return self._changed("rejected", fallen, (*why.notices, *notices))
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        idempotent=True,
+        examples=(
+            'mem trust 42 43 disputed --reason "the load test says otherwise"',
+            "mem trust 42 verified",
+        ),
+    )
+    def trust(
+        self,
+        ids: Ids,
+        state: Annotated[
+            Trust,
+            Doc(
+                "What it is from now on. Only people say verified, and take it away again.",
+                metavar="STATE",
+                reserved=("verified",),
+            ),
+        ],
+        *,
+        reason: Reason = None,
+    ) -> Changed:
+        """Say how far memories can be trusted: verified, unverified, or disputed.
+
+        What is disputed is still found, with that mark and behind what is as good.
+        """
+        why = drafts.reason(reason)
+        with self._change("trust", why.text) as unit:
+            found = memories.resolve(unit.db, ids)
+            for number in found:
+                trust.judge(unit, number, state, why.text)
+        return self._changed(state, found, why.notices)
+
+    @operation(
+        panel=Panel.REMEMBER,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        people=True,
+        asks="Erase {ids} for good, with every version? This cannot be undone.",
+        examples=("mem forget 42", "mem forget 42 43 --yes"),
+    )
+    def forget(self, ids: Ids) -> Forgotten:
+        """Erase memories for good: every version, index entry and vector, and the bytes in the files.
+
+        Their content is refused from now on. Other stores under the folder of `mem` are rewritten, other
+        files that hold a text are listed. Nothing brings it back; to keep a record of what was wrong, reject
+        it.
+        """
+        with self._change("forget") as unit:
+            numbers, before = forgetting.find(unit.db, ids)
+            erased = forgetting.forget(unit, numbers, has_vectors=self._store.has_vectors)
+            notices = forgetting.notices(unit.db, erased)
+        uids, folders = (*erased.uids, *before), places(self._caller.environment)
+        done = forgetting.sweep(self._store, erased, uids, folders, self._caller.actor)
+        return dataclasses.replace(done, warnings=notices)
 
     # Find
 
@@ -443,6 +620,7 @@ class Service:
         layer: Layers = (),
         tag: Tags = (),
         status: Statuses = (),
+        trust: Trusts = (),
         min_importance: MinImportance = None,
         min_confidence: MinConfidence = None,
         since: Since = None,
@@ -451,6 +629,14 @@ class Service:
         known_at: KnownAt = None,
         mode: Annotated[Mode, Doc("Search by words and meaning, or by one of them.")] = Mode.HYBRID,
         fusion: Annotated[Fusion, Doc("How words and meaning are joined.")] = Fusion.CONVEX,
+        surface: Annotated[
+            int | None,
+            Doc(
+                "Add so many important memories that nobody recalled for 30 days, marked as such.",
+                minimum=1,
+                maximum=3,
+            ),
+        ] = None,
         deadline_ms: DeadlineMs = None,
     ) -> Recall:
         """Recall memories by words and by meaning; nothing at all when nothing fits."""
@@ -476,6 +662,7 @@ class Service:
                 categories=tuple(category),
                 levels=tuple(level),
                 layers=tuple(layer),
+                trusts=tuple(trust),
                 tags=tuple(tag),
                 minimum_importance=min_importance,
                 minimum_confidence=min_confidence,
@@ -486,6 +673,7 @@ class Service:
             ranking = rank(db, ask, asked, now=clock.to_text(now), has_vectors=self._store.has_vectors)
             shown = ranking.hits[:limit]
             rows = memories.by_ids(db, [hit.id for hit in shown], table=ranking.rows)
+            surfaced = self._cold(db, filter_, surface, ranking, now)
             elsewhere = self._elsewhere(db, ask, asked, ranking, now)
         if asked is not None and not self._store.has_vectors:
             degraded = (*degraded, "no_vector_extension")
@@ -499,7 +687,10 @@ class Service:
                 degraded=degraded,
                 total=len(ranking.hits),
                 signals=ranking.signals.as_record(),
-                shown=tuple((hit.id, hit.score) for hit in shown),
+                shown=(
+                    *((hit.id, hit.score) for hit in shown),
+                    *((hit.memory.id, hit.score) for hit in surfaced),
+                ),
                 considered=tuple((hit.id, hit.score) for hit in ranking.hits[limit:]),
             ),
             self._later,
@@ -514,7 +705,7 @@ class Service:
             trace_id=trace_id,
             total=len(ranking.hits),
             confidence=ranking.signals.confidence(),
-            hits=tuple(Hit(rows[hit.id], hit.score, hit.why) for hit in shown),
+            hits=(*(Hit(rows[hit.id], hit.score, hit.why) for hit in shown), *surfaced),
             window=window,
             elsewhere=elsewhere,
         )
@@ -541,7 +732,10 @@ class Service:
                 f"#{missing[0]} did not hold, or was not known, at that moment.",
                 hint=f"See: mem history {missing[0]}",
             )
-        return Memories(len(wanted), tuple(found[number] for number in wanted))
+        now = clock.to_text(clock.now())
+        notices = [retention.notice(found[number], now) for number in wanted if moment.is_now]
+        told = tuple(notice for notice in notices if notice)
+        return Memories(len(wanted), tuple(found[number] for number in wanted), told)
 
     @operation(
         panel=Panel.FIND,
@@ -564,6 +758,7 @@ class Service:
         layer: Layers = (),
         tag: Tags = (),
         status: Statuses = (),
+        trust: Trusts = (),
         min_importance: MinImportance = None,
         min_confidence: MinConfidence = None,
         since: Since = None,
@@ -583,6 +778,7 @@ class Service:
                 categories=tuple(category),
                 levels=tuple(level),
                 layers=tuple(layer),
+                trusts=tuple(trust),
                 tags=tuple(tag),
                 minimum_importance=min_importance,
                 minimum_confidence=min_confidence,
@@ -600,11 +796,34 @@ class Service:
         with self._store.read() as db:
             return history.of(db, memories.resolve(db, [id])[0])
 
+    @operation(
+        panel=Panel.FIND,
+        examples=("mem contradictions", "mem contradictions --all-projects --kind decision --limit 50"),
+    )
+    def contradictions(
+        self,
+        *,
+        limit: Annotated[int, Doc("How many pairs at most.", minimum=1, maximum=200)] = 20,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        kind: Kinds = (),
+    ) -> Contradictions:
+        """Propose pairs of memories that contradict each other, with the command that would settle each.
+
+        They are close in meaning and differ in a negation, a number, a value or in confidence. Nothing is
+        changed.
+        """
+        with self._store.read() as db:
+            filter_ = Filter(scope=self._scope(db, project, all_projects), kinds=tuple(kind))
+            return contradictions.find(db, filter_, now=clock.to_text(clock.now()), limit=limit)
+
     @operation(panel=Panel.FIND, examples=("mem stats", "mem stats --all-projects --json"))
     def stats(self, *, project: Project = None, all_projects: AllProjects = False) -> Statistics:
         """Count memories by status, kind, layer, level, category and project; coverage of vectors; size."""
         with self._store.read() as db:
-            counted = statistics.count(db, self._scope(db, project, all_projects), self._store.path)
+            counted = statistics.count(
+                db, self._scope(db, project, all_projects), self._store.path, now=clock.to_text(clock.now())
+            )
         return dataclasses.replace(counted, worker=worker_counts(self._store.path, self._caller.environment))
 
     # Sessions and context
@@ -681,8 +900,8 @@ class Service:
 
         Ending it again adds to what is there. A session of another client is refused.
         """
-        session, stored = Sessions(self.notes, self._vectors).end(id, summary=summary, tasks=task)
-        return SessionEnded(session, self._annotated([stored])[0] if stored else None)
+        session, stored, notices = Sessions(self.notes, self._vectors).end(id, summary=summary, tasks=task)
+        return SessionEnded(session, self._annotated([stored])[0] if stored else None, notices)
 
     @operation(panel=Panel.SESSIONS, examples=("mem sessions", "mem sessions --all-projects --limit 50"))
     def sessions(
@@ -704,6 +923,198 @@ class Service:
         """What the store has to say unasked, for this caller; the hooks ask it too."""
         return Notes(self._store, self._caller, self._vectors, self._later)
 
+    # Review and audit
+
+    @operation(
+        panel=Panel.REVIEW,
+        examples=(
+            "mem log",
+            "mem log --memory 42 --json",
+            "mem log --operation reject --actor agent --since 2026-05-01",
+            "mem log --follow --all-projects",
+        ),
+    )
+    def log(
+        self,
+        *,
+        limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=1000)] = 20,
+        offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        operation: Annotated[Sequence[str], Doc("Only events of this operation, such as supersede.")] = (),
+        actor: Annotated[Sequence[ActorKind], Doc("Only what these did.")] = (),
+        client: Annotated[Sequence[str], Doc("Only what this client did, by its name.")] = (),
+        session: Annotated[
+            str | None, Doc("Only of this session: its id, or the host's name of it.", metavar="ID")
+        ] = None,
+        memory: Annotated[
+            Sequence[str], Doc("Only events about this memory; repeated: about any of them.", metavar="ID")
+        ] = (),
+        since: Annotated[str | None, Doc("Only events at or after this date or time.")] = None,
+        until: Annotated[
+            str | None, Doc("Only events before the end of this date, or before this time.")
+        ] = None,
+        after: Annotated[
+            str | None, Doc("Only events later than this one, by number or UUID.", metavar="EVENT")
+        ] = None,
+    ) -> Log:
+        """List what was done to the store, newest first: each operation is one event, with who and why."""
+        window = _hard_window(since, until)
+        with self._store.read() as db:
+            wanted = audit.Wanted(
+                scope=self._scope(db, project, all_projects),
+                operations=tuple(_operation_name(db, name) for name in operation),
+                actors=tuple(actor),
+                clients=tuple(client),
+                session=session,
+                memories=audit.uids(db, memory),
+                since=window.since if window else None,
+                until=window.until if window else None,
+                after=audit.resolve(db, after) if after is not None else None,
+            )
+            total, elsewhere, events = audit.page(db, wanted, limit=limit, offset=offset)
+            return Log(total, tuple(events), elsewhere, audit.newest(db))
+
+    @operation(
+        panel=Panel.REVIEW,
+        writes=True,
+        destructive=True,
+        people=True,
+        examples=("mem undo 12", 'mem undo 12 --reason "the wrong memory"'),
+    )
+    def undo(
+        self,
+        event: Annotated[
+            str,
+            Doc(
+                "The event: its number in `mem log`, its UUID, or 8 or more characters of that.",
+                metavar="EVENT",
+            ),
+        ],
+        *,
+        reason: Annotated[str | None, Doc("Why; kept in the audit log.")] = None,
+    ) -> Undone:
+        """Take back what one event did: what it changed is as before, what it added is archived.
+
+        Refused, naming the later events, when something of it has changed since, and where content that was
+        rejected would come back. An undo can be undone; import, maintain, backfill, migrate-vectors and
+        forget cannot.
+        """
+        with self._store.read() as db:
+            number = audit.resolve(db, event)
+            before = images.memories_before(db, number)
+        vectors = self._vectors.of([as_new(memory) for memory in before if memory.status is Status.ACTIVE])
+        with self._change("undo", drafts.reason(reason).text) as unit:
+            touched = undo.undo(unit, number)
+            vectors.save(unit)
+            undone, by = audit.one(unit.db, number), unit.event_id
+        changed = self._changed("undone", touched)
+        return Undone(number, undone.uid, undone.operation, by, changed.memories, changed.vector)
+
+    # Upkeep
+
+    @operation(
+        panel=Panel.UPKEEP,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=("mem maintain", "mem maintain --dry-run --json"),
+    )
+    def maintain(
+        self, *, dry_run: Annotated[bool, Doc("Only say what would be done; change nothing.")] = False
+    ) -> Maintained:
+        """Promote what is used, archive what has expired, close dead sessions, prune traces, tidy the store.
+
+        Over all projects. A second run finds nothing to do; `mem serve` does it every hour.
+        """
+        with self._store.read() as db:
+            before = upkeep.maintained_at(db)
+            if dry_run:
+                work = self._due(db, clock.to_text(clock.now()))
+                return retention.told(work, dry_run=True)
+        with unit_of_work(self._store, "maintain", self._caller.actor) as unit:
+            if upkeep.maintained_at(unit.db) != before:
+                return Maintained(dry_run=False, beside=True)
+            work = self._due(unit.db, unit.at)
+            retention.carry_out(unit, work)
+            # A layer stands in no index, so what was promoted need not be indexed anew.
+            index.refresh(unit.db, work.expired, has_vectors=self._store.has_vectors)
+            upkeep.note_maintained(unit.db, unit.at)
+        upkeep.settle(self._store)
+        return retention.told(work, dry_run=False)
+
+    def upkeep_due(self) -> float:
+        """The seconds after which upkeep is due again; 0 for now."""
+        with self._store.read() as db:
+            last = upkeep.maintained_at(db)
+        if last is None:
+            return 0.0
+        left = clock.from_text(last) + retention.EVERY - clock.now()
+        return min(max(left, timedelta()), retention.EVERY).total_seconds()
+
+    @operation(
+        panel=Panel.REVIEW,
+        people=True,
+        examples=("mem review", "mem review --json", "mem review --project shop"),
+    )
+    def review_(
+        self,
+        *,
+        limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=1000)] = 100,
+        offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
+        project: Annotated[str | None, Doc("Only what belongs to this project; else whatever waits.")] = None,
+    ) -> ReviewQueue:
+        """Go through what agents and hooks proposed: on a terminal one at a time, else as a list.
+
+        Each comes with who wrote it, what it would replace, and what it is near to; the oldest is first. What
+        waits at all says the setting trust.review.
+        """
+        with self._store.read() as db:
+            total, found = proposals.waiting(db, self._named(project), limit=limit, offset=offset)
+            return ReviewQueue(total, tuple(self._waiting(db, memory) for memory in found))
+
+    @operation(
+        panel=Panel.REVIEW,
+        people=True,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=("mem approve 7 8", 'mem approve 7 --content "The API listens on port 81"'),
+    )
+    def approve(
+        self,
+        ids: Ids,
+        *,
+        content: Annotated[
+            str | None, Doc("Approve it with this text instead; for one memory.", stdin=True)
+        ] = None,
+        reason: Reason = None,
+    ) -> Changed:
+        """Approve what was proposed: it is live, and replaces what it was meant to replace.
+
+        All or nothing. Refused where that has changed since, or where the text is known or rejected by now.
+        """
+        if content is not None and len(ids) != 1:
+            raise Usage("content is for one memory.", hint="mem approve ID --content '…'")
+        with self._store.read() as db:
+            waiting = list(memories.by_ids(db, memories.resolve(db, ids)).values())
+        at = clock.to_text(clock.now())
+        vectors = self._vectors.of([review.edited(as_new(memory), content, at=at) for memory in waiting])
+        changed: list[int] = []
+        notices: list[Notice] = []
+        why = drafts.reason(reason)
+        with self._change("approve", why.text) as unit:
+            numbers = memories.resolve(unit.db, ids)
+            proposed_for = review.Plan.of(memories.one(unit.db, numbers[0])).reason
+            if proposed_for and len(numbers) == 1:
+                unit.texts.setdefault("reason", proposed_for)
+            for number in numbers:
+                touched, told = review.approve(unit, number, content=content)
+                changed += touched
+                notices += told
+            vectors.save(unit)
+        return self._changed("approved", changed, (*why.notices, *notices))
+
     # Set up
 
     @operation(
@@ -711,21 +1122,38 @@ class Service:
         command_line_only=True,
         writes=True,
         idempotent=True,
-        examples=("mem doctor", "mem doctor --fix"),
+        examples=("mem doctor", "mem doctor --fix", "mem doctor --audit", "mem doctor --secrets"),
     )
     def doctor(
         self,
         *,
         fix: Annotated[bool, Doc("Rebuild the derived indexes, and tighten loose permissions.")] = False,
+        audit: Annotated[
+            bool, Doc("Check every event and what refers to one; say which does not fit, and why.")
+        ] = False,
+        secrets: Annotated[bool, Doc("Look for secrets in everything that is stored; say where.")] = False,
     ) -> Diagnosis:
         """Check the store, its indexes, the model and the versions of everything."""
-        return doctor.examine(self._store, self._vectors.embedder, fix=fix)
+        return doctor.examine(self._store, self._vectors.embedder, fix=fix, audit=audit, secrets=secrets)
 
     # What the operations share
 
+    def _due(self, db: apsw.Connection, now: str) -> retention.Due:
+        days, most = (
+            int(config.value(key, self._caller.environment)) for key in ("traces.days", "traces.most")
+        )
+        return retention.due(db, now, silence=SILENCE, days=days, most=most)
+
     @contextmanager
-    def _change(self, operation_name: str, reason: str | None = None) -> Iterator[Unit]:
-        """A unit of work whose index entries are in step when it commits."""
+    def _change(
+        self, operation_name: str, reason: str | None = None, *, proposes: bool = False
+    ) -> Iterator[Unit]:
+        """A unit of work whose index entries are in step when it commits.
+
+        This is where a caller is turned away who may not change things so; see `review.require_allowed`.
+        """
+        for_people = any(entry.people for entry in operations() if entry.name == operation_name)
+        review.require_allowed(self._caller, operation_name, for_people=for_people, proposes=proposes)
         with unit_of_work(self._store, operation_name, self._caller.actor, reason=reason) as unit:
             yield unit
             index.refresh(unit.db, unit.memory_ids, has_vectors=self._store.has_vectors)
@@ -733,36 +1161,46 @@ class Service:
     def _write(
         self,
         operation_name: str,
-        wanted: Sequence[tuple[NewMemory, tuple[str, ...]]],
-        write: Callable[[Unit, NewMemory, Sequence[str]], Stored],
+        wanted: Sequence["_Wanted"],
+        write: Callable[[Unit, "_Wanted", bool], Stored],
     ) -> list[Stored]:
         """Store drafts in one transaction; each may name memories that it replaces."""
-        vectors = self._vectors.of([new for new, _ in wanted])
-        with self._change(operation_name) as unit:
-            outcomes = [write(unit, new, replaced) for new, replaced in wanted]
+        vectors = self._vectors.of([one.new for one in wanted])
+        reviewed = review.is_reviewed(self._caller)
+        with self._change(operation_name, proposes=True) as unit:
+            outcomes = [write(unit, one, reviewed) for one in wanted]
             vectors.save(unit)
         if vectors.pieces:
             self._fill_later()
         return self._annotated(outcomes)
 
-    def _store_item(self, unit: Unit, new: NewMemory, replaced: Sequence[str]) -> Stored:
+    def _store_item(self, unit: Unit, wanted: "_Wanted", reviewed: bool) -> Stored:
         """One item of a batch; what stands against it is its outcome, and does not cost the others."""
         try:
             with unit.part():
-                return self._store_draft(unit, new, replaced)
+                return self._store_draft(unit, wanted, reviewed)
         except (NotFound, Refused, Usage) as err:
             return _refused(err)
 
-    def _store_draft(self, unit: Unit, new: NewMemory, replaced: Sequence[str]) -> Stored:
-        old_ids = memories.resolve(unit.db, replaced)
-        outcome = store_one(unit, new, replaced=old_ids)
+    def _store_draft(self, unit: Unit, wanted: "_Wanted", reviewed: bool) -> Stored:
+        new, old_ids = wanted.new, memories.resolve(unit.db, wanted.replaced)
+        outcome = review.store(unit, new, reviewed=reviewed, replaced=old_ids, force=wanted.force)
         if outcome.action is Action.REFUSED or outcome.id is None:
             return outcome
+        _note_allowed(unit, wanted.allow_secret)
+        number, outcome = outcome.id, dataclasses.replace(outcome, warnings=(*new.notices, *outcome.warnings))
         root = self._root()
         projects.bind_if_named(unit, new.project, root if new.project == self._own(unit.db, root) else None)
-        if not old_ids:
+        if reviewed or not old_ids:
             return outcome
-        notices = supersession.supersede(unit, old_ids, outcome.id, valid_to=None, reason=None)
+        notices = supersession.supersede(
+            unit,
+            _not_replaced_by(unit, number, old_ids),
+            number,
+            valid_from=new.valid_from,
+            valid_to=None,
+            reason=None,
+        )
         return dataclasses.replace(outcome, warnings=(*outcome.warnings, *notices), superseded=tuple(old_ids))
 
     def _annotated(self, outcomes: Sequence[Stored]) -> list[Stored]:
@@ -783,7 +1221,25 @@ class Service:
             outcome, vector=self._vectors.state(db, outcome.id), warnings=(*outcome.warnings, *kept)
         )
 
-    def _item(self, item: Any) -> tuple[NewMemory, tuple[str, ...]] | Stored:
+    def _waiting(self, db: apsw.Connection, memory: Memory) -> Waiting:
+        """A proposal with what a person wants to know before approving it."""
+        plan = review.Plan.of(memory)
+        olds = [old for uid in plan.replaces if (old := proposals.named(db, uid))]
+        close = neighbours.near(db, memory, has_vectors=self._store.has_vectors)
+        near = similar.near_duplicates(db, memory, close)
+        replaced = {old.id for old in olds}
+        writer, session = proposals.writer(db, memory.id)
+        return Waiting(
+            memory=memory,
+            writer=writer,
+            session=session,
+            replaces=tuple(olds),
+            in_place=plan.in_place,
+            near=tuple(notice for notice in near if not set(notice.ids) <= replaced),
+            obstacle=review.obstacle(db, memory, now=clock.to_text(clock.now())),
+        )
+
+    def _item(self, item: Any) -> "_Wanted | Stored":
         """One item of a batch as a draft; a malformed one as the refusal that is its outcome."""
         try:
             if not isinstance(item, dict):
@@ -791,21 +1247,26 @@ class Service:
             values = find_operation("store").bind(item, agent=not self._caller.is_person)
             replaced = tuple(values.pop("supersedes", ()))
             project, global_ = values.pop("project", None), values.pop("global_", False)
-            values["tags"] = values.pop("tag", ())
-            return self._draft(values, project=project, global_=global_), replaced
+            values["tags"], force = values.pop("tag", ()), values.pop("force", False)
+            allowed = values.pop("allow_secret", False)
+            new = self._draft(values, project=project, global_=global_, allow_secret=allowed)
+            return _Wanted(new, replaced, force, allowed)
         except Usage as err:
             return _refused(err)
 
-    def _draft(self, values: dict[str, Any], *, project: str | None, global_: bool) -> NewMemory:
+    def _draft(
+        self, values: dict[str, Any], *, project: str | None, global_: bool, allow_secret: bool
+    ) -> NewMemory:
         if project and global_:
             raise Usage(
                 "A memory belongs to a project or is global, not both.", hint="Leave one of them out."
             )
-        new = drafts.draft(values, at=clock.to_text(clock.now()))
+        new = drafts.draft(values, at=clock.to_text(clock.now()), allow_secret=allow_secret)
         if global_:
             return new
         with self._store.read() as db:
-            return dataclasses.replace(new, project=self._named(project) or self._current(db))
+            named = drafts.project_to_write(self._named(project) or self._current(db))
+            return dataclasses.replace(new, project=named)
 
     def _successor(
         self,
@@ -814,6 +1275,8 @@ class Service:
         title: str | None,
         rationale: str | None,
         valid_from: str | None,
+        *,
+        allow_secret: bool,
     ) -> NewMemory | None:
         """The draft of what holds instead, with the attributes of the first memory named."""
         if content is None:
@@ -827,22 +1290,33 @@ class Service:
             rationale=rationale,
             valid_from=valid_from,
             at=clock.to_text(clock.now()),
+            allow_secret=allow_secret,
         )
 
-    def _add_successor(self, unit: Unit, new: NewMemory | None, old_ids: Sequence[int]) -> int:
+    def _add_successor(
+        self, unit: Unit, new: NewMemory | None, old_ids: Sequence[int], *, force: bool
+    ) -> int:
         if new is None:
             raise Usage("supersede needs a new text or an existing memory.")
-        outcome = store_one(unit, new, replaced=old_ids)
-        if outcome.refusal is not None or outcome.id is None:
-            reason = outcome.refusal.reason if outcome.refusal else "The new text was refused."
-            raise Refused(reason, hint=outcome.refusal.hint if outcome.refusal else "")
-        return outcome.id
+        return _written(review.store(unit, new, reviewed=False, replaced=old_ids, force=force))
 
-    def _end(self, ids: Sequence[str], closing: str | None, reason: str | None) -> Changed:
-        with self._change("supersede", reason) as unit:
+    def _propose_successor(
+        self, ids: Sequence[str], new: NewMemory, vectors: Computed, closing: str | None, why: drafts.Clean
+    ) -> Changed:
+        """What holds instead waits for a person; until then the old ones stay as they are."""
+        with self._change("supersede", why.text, proposes=True) as unit:
+            old_ids = memories.resolve(unit.db, ids)
+            outcome = review.propose(unit, new, old_ids, valid_to=closing, reason=why.text)
+            number = _written(outcome)
+            vectors.save(unit)
+        told = (*new.notices, *why.notices)
+        return self._changed("proposed", [number], (*told, *outcome.warnings))
+
+    def _end(self, ids: Sequence[str], closing: str | None, why: drafts.Clean) -> Changed:
+        with self._change("supersede", why.text) as unit:
             old_ids = memories.resolve(unit.db, ids)
             supersession.end(unit, old_ids, valid_to=closing)
-        return self._changed("ended", old_ids)
+        return self._changed("ended", old_ids, why.notices)
 
     def _changed(self, action: str, ids: Sequence[int], notices: Sequence[Notice] = ()) -> Changed:
         with self._store.read() as db:
@@ -852,6 +1326,22 @@ class Service:
             }
         pending = VectorState.PENDING if VectorState.PENDING in states else next(iter(states), None)
         return Changed(action, tuple(rows[number] for number in dict.fromkeys(ids)), pending, tuple(notices))
+
+    def _cold(
+        self, db: apsw.Connection, filter_: Filter, most: int | None, ranking: Ranking, now: datetime
+    ) -> tuple[Hit, ...]:
+        """What nobody recalled for long and is no hit either; only where it was asked for."""
+        if most is None:
+            return ()
+        if not is_live(filter_):
+            raise Usage(
+                "surface shows what is live now; it goes with no status, valid-at or known-at.",
+                hint="Leave one of them out.",
+            )
+        hits = [hit.id for hit in ranking.hits]
+        found = retention.cold(db, filter_, now=now, most=most, without=hits)
+        rows = memories.by_ids(db, found)
+        return tuple(Hit(rows[number], 0.0, {}, surfaced=True) for number in found)
 
     def _elsewhere(
         self,
@@ -932,10 +1422,45 @@ def _context(query: str | None, budget: int, made: Block) -> ContextBlock:
     )
 
 
+def _note_allowed(unit: Unit, allow_secret: bool) -> None:
+    """Let the event say that a person had secrets stored."""
+    if allow_secret:
+        unit.detail["allow_secret"] = True
+
+
+def _not_restorable(memory: Memory) -> Refused:
+    hint = ""
+    if memory.status is Status.REJECTED:
+        hint = f"A person can override that: mem restore {memory.id} --force"
+    return Refused(f"#{memory.id} is {memory.status}; only an archived memory can be restored.", hint=hint)
+
+
 def _refused(err: MemError) -> Stored:
     """An error as the outcome of one item."""
-    refusal = Refusal(code=err.code, reason=str(err), hint=err.hint)
+    from mem.truth.redact import redact  # an error may quote what was given
+
+    refusal = Refusal(code=err.code, reason=redact(str(err)).text, hint=redact(err.hint).text)
     return Stored(Action.REFUSED, None, None, VectorState.NONE, refusal=refusal)
+
+
+def _operation_name(db: apsw.Connection, name: str) -> str:
+    """An operation that the log has events of, or one that there is; raises `Usage` naming the nearest."""
+    given = name.strip().casefold().replace("_", "-")
+    return given if given in audit.operations_seen(db) else find_operation(given).name
+
+
+def _not_replaced_by(unit: Unit, successor: int, old_ids: Sequence[int]) -> list[int]:
+    """Those that a text does not replace already, as where a person said what was proposed for that."""
+    rows = memories.by_ids(unit.db, old_ids)
+    return [number for number in old_ids if rows[number].superseded_by != successor]
+
+
+def _written(outcome: Stored) -> int:
+    """The number of what was stored; raises `Refused` where it was turned away."""
+    if outcome.refusal is not None or outcome.id is None:
+        reason = outcome.refusal.reason if outcome.refusal else "The new text was refused."
+        raise Refused(reason, hint=outcome.refusal.hint if outcome.refusal else "")
+    return outcome.id
 
 
 def _moment(valid_at: str | None, known_at: str | None) -> Moment:

@@ -81,6 +81,17 @@ class Fusion(StrEnum):
     RRF = "rrf"
 
 
+class Flag(StrEnum):
+    """What a memory is marked with on write: `instruction` speaks to the agent as one who gives orders."""
+
+    INSTRUCTION = "instruction"
+
+    @property
+    def mark(self) -> str:
+        """What people and agents read where the memory is shown."""
+        return "speaks to the agent"
+
+
 class Sort(StrEnum):
     RECORDED = "recorded"
     IMPORTANCE = "importance"
@@ -139,6 +150,7 @@ class Filter:
     tags: tuple[str, ...] = ()
     minimum_importance: int | None = None
     minimum_confidence: float | None = None
+    trusts: tuple[Trust, ...] = ()
     since: str | None = None
     until: str | None = None
 
@@ -165,6 +177,9 @@ class NewMemory:
     valid_to: str | None = None
     expires_at: str | None = None
     session: str | None = None  # the UUID of the session that it belongs to, where that is not the writer's
+    entity_id: int | None = None  # what an observation is about
+    flags: tuple[Flag, ...] = ()
+    notices: tuple["Notice", ...] = field(default=(), compare=False)  # what the writer should know of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +217,11 @@ class Memory:
     superseded_by: int | None
     client: str | None
     session: str | None
+    flags: tuple[Flag, ...] = ()
+    proposal: Mapping[str, Any] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    trust_reason: str | None = None
+    entity_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from wall_clock import WallClock
 from mem.caller import Caller
 from mem.errors import MemError
 from mem.service import Service
-from mem.store.integrity import broken_link
+from mem.store.events import event_hash
+from mem.store.integrity import broken_link, first_broken
 from mem.truth.drafts import Clearable
 from mem.values import Actor, ActorKind, Status
 
@@ -230,6 +231,162 @@ def test_an_inserted_event_is_found(audited: Service, home: Path) -> None:
            FROM events WHERE id = 4""",
     )
     assert audit(audited) == (False, "the chain breaks at event 5")
+
+
+# The thorough look: which event does not fit, and why
+
+
+def audited_event(memory: Service) -> tuple[int, str] | None:
+    """What `mem doctor --audit` says of the log: the first event that does not fit, and why."""
+    with memory._store.read() as db:
+        broken = first_broken(db)
+    if broken is None:
+        return None
+    return broken.event, broken.why
+
+
+WHY = {
+    "uid": "what it says does not fit its hash",
+    "subjects": "its subjects, detail or texts cannot be read",
+    "detail": "its subjects, detail or texts cannot be read",
+    "texts": "its subjects, detail or texts cannot be read",
+}
+
+
+@pytest.mark.parametrize("column", [*COLUMNS, "previous", "hash", "origin_id"])
+@pytest.mark.parametrize("event", [1, 2, 4])
+def test_the_audit_locates_the_event_of_which_a_column_was_changed(
+    audited: Service, home: Path, column: str, event: int
+) -> None:
+    value = events(home)[event - 1][column]
+    changed = "x" if value is None else other(value, 0)
+    assert changed != value
+    damage(home, f"UPDATE events SET {column} = ? WHERE id = ?", changed, event)  # noqa: S608
+    found = audited_event(audited)
+    assert found == (event, WHY.get(column, "what it says does not fit its hash"))
+    check = next(check for check in audited.doctor(audit=True).checks if check.name == "audit log")
+    assert (check.ok, check.detail) == (False, f"the chain breaks at event {event}: {found[1]}")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("subjects", "[]"), "what it says does not fit its hash"),
+        (("detail", '{"forced":true}'), "what it says does not fit its hash"),
+        (("texts", "{}"), "what it says does not fit its hash"),
+        (("detail", "{ }"), "its subjects, detail or texts are not written as they were"),
+        (("texts", None), "its reason is not the one that was given"),
+    ],
+)
+def test_the_audit_says_what_of_an_event_is_not_as_it_was(
+    audited: Service, home: Path, change: tuple[str, str | None], why: str
+) -> None:
+    column, value = change
+    value = value or events(home)[1]["texts"].replace("new ingress", "old ingress")
+    damage(home, f"UPDATE events SET {column} = ? WHERE id = 2", value)  # noqa: S608
+    assert audited_event(audited) == (2, why)
+
+
+@pytest.mark.parametrize(
+    ("removed", "found", "why"),
+    [
+        ((1,), 2, "what was number 1 of the chain is missing before it"),
+        ((2,), 3, "what was number 2 of the chain is missing before it"),
+        ((2, 3), 4, "what was number 2 to 3 of the chain is missing before it"),
+        ((4,), 4, "it is missing, though it wrote 2 in memories; the log ends at event 3"),
+        ((3, 4), 3, "it is missing, though it wrote 2 in memories; the log ends at event 2"),
+    ],
+)
+def test_the_audit_misses_what_was_taken_out_and_a_tail_that_was_cut_off(
+    audited: Service, home: Path, removed: tuple[int, ...], found: int, why: str
+) -> None:
+    for event in removed:
+        damage(home, "DELETE FROM events WHERE id = ?", event)
+    assert audited_event(audited) == (found, why)
+
+
+def test_the_audit_misses_a_tail_to_which_nothing_refers_any_more(audited: Service, home: Path) -> None:
+    audited.session_start()  # event 5
+    damage(home, "DELETE FROM sessions")
+    damage(home, "DELETE FROM events WHERE id = 5")
+    assert audited_event(audited) == (5, "it is missing: the log ends at event 4, though 5 were numbered")
+
+
+@pytest.mark.parametrize(("event", "other_event"), [(1, 2), (2, 3), (3, 4), (1, 4)])
+def test_the_audit_finds_events_that_were_swapped(
+    audited: Service, home: Path, event: int, other_event: int
+) -> None:
+    for old, new in ((event, 999), (other_event, event), (999, other_event)):
+        damage(home, "UPDATE events SET id = ? WHERE id = ?", new, old)
+    found = audited_event(audited)
+    assert found is not None
+    assert found[0] in (event, other_event)
+    assert "of the chain when it was written" in found[1]
+
+
+def test_the_audit_finds_sequences_that_were_swapped(audited: Service, home: Path) -> None:
+    for old, new in ((2, 999), (3, 2), (999, 3)):
+        damage(home, "UPDATE events SET sequence = ? WHERE sequence = ?", new, old)
+    assert audited_event(audited) == (3, "what it says does not fit its hash")
+
+
+@pytest.mark.parametrize("event", [1, 2, 3, 4])
+def test_the_audit_finds_an_event_that_was_given_another_number(
+    audited: Service, home: Path, event: int
+) -> None:
+    damage(home, "UPDATE events SET id = 100 WHERE id = ?", event)
+    found = audited_event(audited)
+    assert found is not None
+    assert found[0] in (event, 100)
+
+
+@pytest.mark.parametrize(("sequence", "found"), [(5, 5), (0, 5), (99, 5)])
+def test_the_audit_finds_an_event_that_was_put_in(
+    audited: Service, home: Path, sequence: int, found: int
+) -> None:
+    damage(
+        home,
+        """INSERT INTO events (uid, origin_id, sequence, at, operation, actor, previous, hash)
+           SELECT 'made-up', 1, ?, '2026-05-11T01:00:00.000000Z', 'store', 'person', hash, zeroblob(32)
+           FROM events WHERE id = 4""",
+        sequence,
+    )
+    assert audited_event(audited) == (found, "what it says does not fit its hash")
+
+
+def test_the_audit_finds_an_event_whose_hash_was_made_anew(audited: Service, home: Path) -> None:
+    damage(home, "UPDATE events SET operation = 'restore' WHERE id = 2")
+    with audited._store.read() as db:
+        forged = event_hash(db, 2)
+    damage(home, "UPDATE events SET hash = ? WHERE id = 2", forged)
+    assert audited_event(audited) == (3, "it does not follow event 2, though its place in the chain says so")
+    assert audit(audited) == (False, "the chain breaks at event 3")
+
+
+@pytest.mark.parametrize("column", ["event_id", "replaced_by"])
+def test_the_audit_finds_a_version_whose_event_is_not_there(
+    audited: Service, home: Path, column: str
+) -> None:
+    change = f"UPDATE memories_versions SET {column} = 77 WHERE id = 1"  # noqa: S608
+    damage(home, change)
+    event, why = audited_event(audited) or (0, "")
+    assert event == 77
+    assert why.startswith("it is missing, though it")
+    assert why.endswith("1 in memories; the log ends at event 4")
+
+
+def test_the_audit_of_a_sound_log_tells_the_newest_hash_for_a_note(audited: Service, home: Path) -> None:
+    check = next(check for check in audited.doctor(audit=True).checks if check.name == "audit log")
+    digest = events(home)[-1]["hash"].hex()
+    assert (check.ok, check.detail) == (True, f"every event fits; the newest is event 4, {digest}")
+
+
+def test_an_item_of_a_batch_that_failed_leaves_no_gap_in_the_log(memory: Service, home: Path) -> None:
+    batch = memory.store_batch([{"content": "Two", "supersedes": ["99"]}, {"content": "One"}])
+    assert [one.action for one in batch.outcomes] == ["refused", "added"]
+    tell(memory, "Three")
+    assert [event["id"] for event in events(home)] == [1, 2]
+    assert audited_event(memory) is None
 
 
 # History

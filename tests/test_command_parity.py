@@ -82,7 +82,7 @@ def test_the_help_lists_each_command_once_under_its_panel() -> None:
 
 @each_command
 def test_a_command_has_the_parameters_of_its_operation_and_no_other(operation: Operation) -> None:
-    beside = front_end.BESIDE.get(operation.name, ())
+    beside = front_end.beside(operation)
     own = [parameter.name for parameter in (*operation.parameters, *beside)]
     assert [one.name for one in command(operation).params] == [*own, "db", "json"]
     assert not {"context", "db", "json", "help", "version"} & set(own)
@@ -179,7 +179,7 @@ def test_an_operation_gets_what_was_given_and_nothing_else(
 ) -> None:
     """Else a default on the command line would win over a setting, and hide that nothing was asked for."""
     seen: list[dict[str, Any]] = []
-    monkeypatch.setattr(app, "answer", lambda operation, given, *_: seen.append(dict(given)))
+    monkeypatch.setattr(app, "answer", lambda operation, given, *_, **__: seen.append(dict(given)))
     assert app.run(["list"]) == 0
     assert app.run(["list", "--limit", "20", "--tag", "a", "--tag", "b", "--all-projects"]) == 0
     assert app.run(["archive", "1", "2"]) == 0

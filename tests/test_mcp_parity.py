@@ -37,14 +37,19 @@ CONVERSATION: list[Call] = [
     ("store-batch", {"items": [{"content": "One berth is free"}, {"content": "x", "importance": 99}]}),
     ("update", {"id": "2", "importance": 8, "add_tag": ["berth"]}),
     ("supersede", {"ids": ["1"], "content": "The API listens on port 81", "valid_from": "2026-04-01"}),
+    ("contradictions", {"all_projects": True}),
     ("archive", {"ids": ["2"], "reason": "taken"}),
     ("store", {"content": "One berth is free"}),
     ("restore", {"ids": ["2"]}),
+    ("reject", {"ids": ["2"], "reason": "it was wrong"}),
+    ("trust", {"ids": ["1", "3"], "state": "disputed", "reason": "who knows"}),
     ("recall", {"query": "which port does the API use?", "limit": 3}),
     ("get", {"ids": ["1", "3"]}),
     ("list", {"kind": ["decision"], "status": ["superseded"]}),
     ("history", {"id": "1"}),
     ("stats", {}),
+    ("log", {"memory": ["1"], "operation": ["store"]}),
+    ("maintain", {"dry_run": True}),
     ("session-start", {}),
     ("context", {"query": "which port does the API use?", "budget": 300}),
     ("session-end", {"id": "1", "summary": "The API moved to port 81", "task": ["tell Ana"]}),
@@ -117,7 +122,8 @@ def test_a_tool_takes_the_parameters_of_its_operation(entry: Operation) -> None:
         assert value["type"] == parameter.shape
         assert value.get("minimum") == parameter.doc.minimum
         assert value.get("maximum") == parameter.doc.maximum
-        assert value.get("enum") == (list(parameter.choices) if parameter.choices else None)
+        offered = [choice for choice in parameter.choices or () if choice not in parameter.doc.reserved]
+        assert value.get("enum") == (offered or None)
 
 
 def plain(default: Any) -> Any:

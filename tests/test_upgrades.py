@@ -22,6 +22,10 @@ VERSIONS = sorted(
 )
 
 
+# What is told in another way since a version, so that what was recorded before it says less.
+CHANGED = {"0.1.0": {"stats"}}  # what has expired is counted as that, whether or not upkeep archived it
+
+
 @pytest.fixture
 def wall(monkeypatch: pytest.MonkeyPatch) -> WallClock:
     return WallClock(monkeypatch, make_store.ASKED_AT)
@@ -35,12 +39,15 @@ def unpack(version: str, home: Path) -> None:
 
 
 @pytest.fixture(params=VERSIONS)
-def recorded(request: pytest.FixtureRequest, home: Path) -> list[dict[str, Any]]:
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def recorded(version: str, home: Path) -> list[dict[str, Any]]:
     """The answers of a version, whose store lies in the private home now."""
-    unpack(request.param, home)
-    answers: list[dict[str, Any]] = json.loads(
-        (DATA / f"store-{request.param}.json").read_text(encoding="utf-8")
-    )
+    unpack(version, home)
+    answers: list[dict[str, Any]] = json.loads((DATA / f"store-{version}.json").read_text(encoding="utf-8"))
     return answers
 
 
@@ -74,11 +81,15 @@ def test_the_newest_of_these_stores_has_the_schema_of_today(tmp_path: Path) -> N
     assert migrations.MIGRATIONS[-1].__name__ in [name for name, *_ in rows(tmp_path, "migrations")]
 
 
-def test_an_old_store_answers_as_it_did(upgraded: Service, recorded: list[dict[str, Any]]) -> None:
+def test_an_old_store_answers_as_it_did(
+    upgraded: Service, recorded: list[dict[str, Any]], version: str
+) -> None:
     # Later versions may ask more; what was asked then stays first.
     questions = make_store.questions()[: len(recorded)]
     assert len(questions) == len(recorded) > 50
     for (method, arguments), then in zip(questions, recorded, strict=True):
+        if method in CHANGED.get(version, ()):
+            continue
         now = make_store.ask(upgraded, method, arguments)
         assert differences(then, now, f"{method}({arguments})") == []
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import SOURCE, BagOfWords, Ran
 
-from mem import link
+from mem import __version__, link
 from mem.caller import Caller
 from mem.embed import EmbeddingError, EmbeddingTimeout, Role
 from mem.embed.memo import MemoEmbedder
@@ -383,7 +383,7 @@ def test_work_without_time_does_not_begin() -> None:
 
 def test_clients_that_hang_up_cost_nobody_anything(warm: Memory) -> None:
     pid = warm.pid()
-    frame = link.packed([b"0.1.0", b"status"])
+    frame = link.packed([__version__.encode(), b"status"])
     for sent in (b"", frame[:3], frame[:-1], frame, b"\xff" * 8) * 6:
         connection = warm.place.connect(time.monotonic() + 5)
         connection.sendall(sent)

@@ -6,6 +6,7 @@ built when it is asked for, so that a call pays for one signature and not for al
 """
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,9 +24,9 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from mem import __version__
 from mem.caller import Caller, current_caller
-from mem.cli import front_end, render
+from mem.cli import front_end, inputs, render
 from mem.cli.inputs import fetched, path
-from mem.errors import Refused, StoreUnusable, Usage
+from mem.errors import MemError, Refused, StoreUnusable, Usage
 from mem.operations import Operation, Panel, Parameter, Shape, bounds, nearest, shortened
 from mem.results import Text
 
@@ -205,13 +206,25 @@ def built(operation: Operation) -> AnyCommand:
     return typer.main.get_command(app)
 
 
-def answer(operation: Operation, given: Mapping[str, Any], db: Path | None, session: Session) -> Any:
-    """Check the arguments, read what they name, then call the operation; no store is opened before."""
+def answer(
+    operation: Operation,
+    given: Mapping[str, Any],
+    db: Path | None,
+    session: Session,
+    *,
+    sure: bool = False,
+) -> Any:
+    """Check the arguments, read what they name, then call the operation; no store is opened before.
+
+    What an operation asks is asked first, unless the call is `sure`.
+    """
     caller = session.caller
     refuse_agents(operation, given, caller)
     by_name = {parameter.argument: parameter for parameter in operation.parameters}
     fetch = {name: fetched(by_name[name], value) for name, value in given.items()}
     bound = operation.bind(fetch, agent=not caller.is_person)
+    if operation.asks and not sure:
+        _confirm(operation, bound)
     if operation in front_end.COMMANDS:
         return getattr(front_end.FrontEnd(db), operation.method)(**bound)
     service = session.service
@@ -233,6 +246,41 @@ def refuse_agents(operation: Operation, given: Mapping[str, Any], caller: Caller
             f"{kept[0]} is for people only; this call comes from {caller.actor.kind}.",
             hint="Ask the person whose memory this is.",
         )
+
+
+def _review(given: Mapping[str, Any], place: Path | None, session: Session) -> int:
+    """Go through what waits, with one service for all that a person decides on the way."""
+    from mem.cli import review
+    from mem.service import open_service
+
+    wanted = definitions()[front_end.REVIEW]
+    refuse_agents(wanted, given, session.caller)
+    bound = wanted.bind(given, agent=False)
+    service = session.service or open_service(place, caller=session.caller, later=session.later.append)
+
+    def call(name: str, arguments: Mapping[str, Any]) -> Any:
+        operation = definitions()[name]
+        return getattr(service, operation.method)(**operation.bind(arguments, agent=False))
+
+    return review.run(call, session.caller.environment, bound)
+
+
+def _converses() -> bool:
+    """Whether a person is there to read a question and to answer it by a key."""
+    return os.name == "posix" and inputs.is_terminal() and render.is_terminal()
+
+
+def _confirm(operation: Operation, bound: Mapping[str, Any]) -> None:
+    """Ask whether it is meant; raises `Usage` where there is nobody to ask, `MemError` where it is not."""
+    if not inputs.is_terminal():
+        raise Usage(
+            f"{operation.name} asks before it acts, and standard input is no terminal.",
+            hint=f"If it is meant: mem {operation.name} … --yes",
+        )
+    told = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in bound.items()}
+    render.prompt(f"{operation.asks.format(**told)} [y/N] ")
+    if inputs.line().strip().casefold() not in ("y", "yes"):
+        raise MemError("Nothing was changed.")
 
 
 def _root(
@@ -274,13 +322,18 @@ def _callback(operation: Operation) -> Callable[..., int]:
             from mem.cli import hook
 
             return hook.answer(session, place, given.get("deadline_ms"))
-        found = answer(operation, given, place, session)
+        if values.get(front_end.FOLLOW.name):
+            from mem.cli import follow
+
+            return follow.run(operation, given, place, session, as_json=json or general.json)
+        if operation.name == front_end.REVIEW and not (json or general.json) and _converses():
+            return _review(given, place, session)
+        found = answer(operation, given, place, session, sure=bool(values.get(front_end.YES.name)))
         if found is not None:
             session.show(found, in_full=operation.name in IN_FULL, as_json=json or general.json)
         return getattr(found, "exit_status", 0)
 
-    beside = front_end.BESIDE.get(operation.name, ())
-    return _signed(call, [*operation.parameters, *beside, *front_end.GENERAL])
+    return _signed(call, [*operation.parameters, *front_end.beside(operation), *front_end.GENERAL])
 
 
 def _signed(function: Callable[..., Any], parameters: Sequence[Parameter]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mem.cli.front_end import BESIDE, Shell
+from mem.cli.front_end import Shell, beside
 from mem.errors import MemError
 from mem.operations import Operation, Parameter, Shape
 from mem.paths import shipped
@@ -29,7 +29,7 @@ class Grammar:
     def options(self, command: Operation) -> tuple[Parameter, ...]:
         """The options of a command, its own first."""
         own = (one for one in command.parameters if not one.positional)
-        return (*own, *BESIDE.get(command.name, ()), *self.general)
+        return (*own, *beside(command), *self.general)
 
 
 def script(shell: Shell, grammar: Grammar) -> str:

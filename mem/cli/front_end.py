@@ -195,11 +195,21 @@ JSON = _option("json", "Answer with one JSON document on standard output, errors
 HOOK = _option(
     "hook", "Read the event of a host's hook on standard input, and answer in its protocol.", Shape.FLAG
 )
+FOLLOW = _option("follow", "Go on with each event as it is written; Ctrl-C ends it.", Shape.FLAG)
+YES = _option("yes", "Do it without asking; wanted where there is no terminal to ask on.", Shape.FLAG)
+REVIEW = "review"  # which on a terminal is a conversation instead of one answer
+
 VERSION = _option("version", "Show the version and exit.", Shape.FLAG)
 
 GENERAL = (DB, JSON)  # before the command and after it
 ROOT = (*GENERAL, VERSION)  # before the command
-BESIDE = {"context": (HOOK,)}  # what a command of the registry has on the command line alone
+# What a command of the registry has on the command line alone.
+BESIDE = {"context": (HOOK,), "log": (FOLLOW,)}
+
+
+def beside(operation: Operation) -> tuple[Parameter, ...]:
+    """What a command has on the command line alone: `--yes` where it asks before it acts."""
+    return (*BESIDE.get(operation.name, ()), *((YES,) if operation.asks else ()))
 
 
 def commands() -> tuple[Operation, ...]:

@@ -32,6 +32,37 @@ def fetched(parameter: Parameter, value: Any) -> Any:
     return value
 
 
+def is_terminal() -> bool:
+    """Whether there is somebody at standard input who can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def line() -> str:
+    """One line of standard input; empty at its end."""
+    return sys.stdin.readline()
+
+
+def key() -> str:
+    """One key at once, without its echo; empty at the end of input.
+
+    What was typed before is dropped. An escape sequence, as arrows send it, is one key with a long name. The
+    terminal is given back as it was, whatever happens.
+    """
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor, termios.TCSAFLUSH)
+        typed = os.read(descriptor, 64).decode("utf-8", "replace")
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+    if typed[:1] == "\x1b":
+        return typed
+    return "" if typed[:1] == "\x04" else typed[:1]
+
+
 def records(source: str) -> list[Any]:
     """The items of a JSON array, or of a text with one JSON value a line; `Usage` names a broken line."""
     place = "standard input" if source == "-" else source

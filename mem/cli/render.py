@@ -29,7 +29,7 @@ def prepare() -> None:
 
 def show(answer: Answer, *, in_full: bool = False, as_json: bool = False) -> None:
     """Print an answer and the notes beside it; `in_full` shows whole memories instead of a line for each."""
-    if not as_json and _is_terminal():
+    if not as_json and is_terminal():
         from mem.cli import terminal
 
         with _writing():
@@ -66,6 +66,13 @@ def note(text: str) -> None:
         sys.stderr.flush()
 
 
+def prompt(text: str) -> None:
+    """Print a question beside the data; the answer follows on its line."""
+    if sys.stderr is not None:
+        sys.stderr.write(visible(one_line(text)))
+        sys.stderr.flush()
+
+
 def fail(error: MemError, *, as_json: bool) -> None:
     """Print why a call has no answer: one line, or the JSON error document."""
     if as_json:
@@ -73,9 +80,11 @@ def fail(error: MemError, *, as_json: bool) -> None:
 
         _write(encode(error_document(error)).decode())
         return
-    message = one_line(str(error))
+    from mem.truth.redact import redact  # an error may quote what was given
+
+    message, hint = one_line(redact(str(error)).text), redact(error.hint).text
     cut = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
-    note(f"mem: {cut} {error.hint}".rstrip())
+    note(f"mem: {cut} {hint}".rstrip())
 
 
 def fail_unexpectedly(error: Exception, *, as_json: bool) -> None:
@@ -86,6 +95,23 @@ def fail_unexpectedly(error: Exception, *, as_json: bool) -> None:
         traceback.print_exception(error)
     told = MemError(f"unexpected {type(error).__name__}: {error}", hint="MEM_DEBUG=1 shows where.")
     fail(told, as_json=as_json)
+
+
+def wait(seconds: float) -> None:
+    """Wait, at most so long; raises `BrokenPipeError` as soon as nobody reads what is printed any more."""
+    import select
+    import time
+
+    if sys.stdout is None or not hasattr(select, "poll"):
+        time.sleep(seconds)
+        return
+    poller = select.poll()
+    poller.register(sys.stdout.fileno(), 0)  # nothing is waited for; errors and a hang-up are always told
+    seen = poller.poll(seconds * 1000)
+    if any(event & (select.POLLERR | select.POLLHUP) for _, event in seen):
+        raise BrokenPipeError
+    if seen:  # a system that cannot poll such a file says so at once
+        time.sleep(seconds)
 
 
 def finish() -> None:
@@ -120,7 +146,8 @@ def _silence(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Whether standard output is read by a person."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 

@@ -3,7 +3,7 @@
 The columns of a row are the contract of piped output: text that may be long comes last.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, assert_never
 
@@ -11,30 +11,43 @@ from mem import clock
 from mem.cli.characters import escaped, one_line
 from mem.results import (
     Batch,
+    Change,
     Changed,
     Check,
     Configuration,
     ContextBlock,
+    Contradiction,
+    Contradictions,
     Diagnosis,
+    Event,
+    Forgotten,
     History,
+    Hit,
     Hooks,
+    Log,
+    Maintained,
     Memories,
     Recall,
     Refusal,
+    ReviewQueue,
     SessionEnded,
     SessionPage,
     SessionStarted,
+    Side,
     Statistics,
     Stored,
     Text,
+    Undone,
+    Waiting,
     WorkerStatus,
 )
-from mem.values import Memory, Mode, Session
+from mem.values import Memory, Mode, Session, Trust
 
 Answer = (
     Stored
     | Batch
     | Changed
+    | Forgotten
     | Recall
     | Memories
     | History
@@ -42,14 +55,22 @@ Answer = (
     | SessionStarted
     | SessionEnded
     | SessionPage
+    | ReviewQueue
+    | Contradictions
+    | Log
+    | Event
+    | Undone
     | Statistics
     | Configuration
     | Diagnosis
+    | Maintained
     | Hooks
     | Text
     | WorkerStatus
 )
 Row = tuple[str, ...]
+
+_APART = frozenset(("content", "extra", "flags"))  # fields that a memory in full does not just list
 
 WEAK = 0.007  # confidence that texts which have nothing to do with each other still reach
 
@@ -60,6 +81,11 @@ _DEGRADED = {
     "embedding_timeout": "the model did not answer in time, so this is a search by words alone",
     "embedding_failed": "the model could not be used, so this is a search by words alone; see mem doctor",
     "no_vector_extension": "the vector extension did not load; every vector was compared",
+}
+
+_COMPARED = {
+    "no_vectors": "nothing has a vector yet, so memories were compared by their words alone",
+    "pending_vectors": "some memories have no vector yet and were compared by their words alone",
 }
 
 
@@ -75,17 +101,20 @@ def rows(answer: Answer) -> Iterator[Row]:
         case Changed():
             for memory in answer.memories:
                 yield answer.action, _number(memory.id), memory.status, _text(memory)
+        case Forgotten():
+            yield from (("forgotten", f"#{number}") for number in answer.ids)
+            yield from (("rewritten", file) for file in answer.rewritten)
+            yield from (("still in", file) for file in answer.listed)
         case Recall():
             for hit in answer.hits:
-                yield str(hit.memory.id), f"{hit.score:.2f}", *_summary(hit.memory)
+                yield str(hit.memory.id), scored(hit), *_summary(hit.memory)
         case Memories():
             for memory in answer.memories:
                 yield str(memory.id), *_summary(memory)
         case History():
             for change in answer.changes:
-                changed = "; ".join(f"{name}={_value(value)}" for name, value in change.changed.items())
                 who = (change.operation, change.actor, change.reason or "")
-                yield change.at, _number(change.id), *who, changed
+                yield change.at, _number(change.id), *who, f"event {change.event}", _changes(change)
         case ContextBlock():
             yield from ((line,) for line in answer.text.split("\n") if line)
         case SessionStarted():
@@ -97,6 +126,18 @@ def rows(answer: Answer) -> Iterator[Row]:
                 yield from rows(answer.summary)
         case SessionPage():
             yield from map(_session, answer.sessions)
+        case Log():
+            yield from map(_event, answer.events)
+        case Event():
+            yield _event(answer)
+        case Undone():
+            yield "undone", f"event {answer.event}", answer.operation, f"by event {answer.by}"
+            for memory in answer.memories:
+                yield "undone", _number(memory.id), memory.status, _text(memory)
+        case ReviewQueue():
+            yield from map(_waiting, answer.proposals)
+        case Contradictions():
+            yield from map(_contradiction, answer.pairs)
         case Statistics():
             yield from _counts(answer)
         case WorkerStatus():
@@ -107,6 +148,8 @@ def rows(answer: Answer) -> Iterator[Row]:
             for check in answer.checks:
                 told = f"{check.detail}; {check.hint}" if check.hint else check.detail
                 yield _state(check), check.name, told
+        case Maintained():
+            yield from _of_upkeep(answer)
         case Hooks():
             yield from _of_hosts(answer)
         case Text():
@@ -115,18 +158,30 @@ def rows(answer: Answer) -> Iterator[Row]:
             assert_never(answer)
 
 
+def scored(hit: Hit) -> str:
+    """The score of a hit; what was not found but surfaced has none, and says so."""
+    return "surfaced" if hit.surfaced else f"{hit.score:.2f}"
+
+
 def block(memory: Memory) -> str:
     """A memory in full: its fields, one a line, then an empty line and the content as it is."""
     lines = [f"{name}: {escaped(value)}\n" for name, value in described(memory)]
     return f"{''.join(lines)}\n{memory.content}\n"
 
 
+def shown(memory: Memory, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Those of some fields of a memory that hold something."""
+    for name in names:
+        value = getattr(memory, name)
+        if value not in (None, (), ""):
+            yield name, _value(value)
+
+
 def described(memory: Memory) -> Iterator[tuple[str, str]]:
     """The fields of a memory that hold something, but for the content."""
-    for entry in fields(memory):
-        value = getattr(memory, entry.name)
-        if entry.name not in ("content", "extra") and value not in (None, (), ""):
-            yield entry.name, _value(value)
+    yield from shown(memory, [one.name for one in fields(memory) if one.name not in _APART])
+    if memory.flags:
+        yield "flags", ", ".join(flag.mark for flag in memory.flags)
 
 
 def notes(answer: Answer) -> Iterator[str]:
@@ -141,6 +196,11 @@ def notes(answer: Answer) -> Iterator[str]:
                 yield from (f"Item {number}: {notice.message}" for notice in outcome.warnings)
         case Changed():
             yield from (notice.message for notice in answer.warnings)
+        case Forgotten():
+            yield from (notice.message for notice in answer.warnings)
+            if answer.listed:
+                yield "What is still in other files is yours to delete there."
+            yield from (f"This remains: {left}" for left in answer.remains)
         case Recall():
             yield from _beside(answer)
         case ContextBlock():
@@ -149,8 +209,10 @@ def notes(answer: Answer) -> Iterator[str]:
                 yield "There is nothing to say."
         case SessionStarted():
             yield from notes(answer.context)
-        case SessionEnded() if answer.summary:
-            yield from notes(answer.summary)
+        case SessionEnded():
+            yield from (notice.message for notice in answer.warnings)
+            if answer.summary:
+                yield from notes(answer.summary)
         case SessionPage() if len(answer.sessions) < answer.total:
             yield f"{len(answer.sessions)} of {answer.total}; --limit and --offset show more."
         case Hooks(dry_run=True):
@@ -158,6 +220,25 @@ def notes(answer: Answer) -> Iterator[str]:
                 yield "Nothing would change."
         case Hooks():
             yield from (f"{one.host}: {one.hint}" for one in answer.hosts if one.hint)
+        case Maintained(beside=True):
+            yield "Another upkeep was at work and did it all."
+        case Maintained():
+            if not any(_of_upkeep(answer)):
+                yield "There is nothing to do."
+            elif answer.dry_run:
+                yield "Nothing was changed."
+        case Memories(warnings=(_, *_)):
+            yield from (notice.message for notice in answer.warnings)
+        case Log():
+            yield from _beside_log(answer)
+        case Contradictions():
+            yield from _beside_contradictions(answer)
+        case ReviewQueue() if not answer.proposals:
+            yield "Nothing waits for review."
+        case ReviewQueue():
+            yield from (f"#{one.memory.id}: {one.obstacle}" for one in answer.proposals if one.obstacle)
+            if len(answer.proposals) < answer.total:
+                yield f"{len(answer.proposals)} of {answer.total}; --limit and --offset show more."
         case Memories() if len(answer.memories) < answer.total:
             yield f"{len(answer.memories)} of {answer.total}; --limit and --offset show more."
         case Memories() if not answer.memories:
@@ -176,14 +257,59 @@ def _session(session: Session) -> Row:
 def _beside(answer: Recall) -> Iterator[str]:
     for reason in answer.degraded:
         yield f"Note: {_DEGRADED.get(reason, reason)}."
-    if not answer.hits:
+    found = [hit for hit in answer.hits if not hit.surfaced]
+    if not found:
         yield "Nothing fits."
     elif answer.confidence < WEAK and answer.mode is not Mode.LEXICAL:
         yield "Nothing fits well; this is what comes nearest."
-    elif len(answer.hits) < answer.total:
-        yield f"{len(answer.hits)} of {answer.total}; --limit shows more."
+    elif len(found) < answer.total:
+        yield f"{len(found)} of {answer.total}; --limit shows more."
     if answer.elsewhere:
         yield f"Other projects hold {answer.elsewhere} more; --all-projects shows them."
+
+
+def _beside_log(answer: Log) -> Iterator[str]:
+    if not answer.events:
+        yield "No event matches."
+    elif len(answer.events) < answer.total:
+        yield f"{len(answer.events)} of {answer.total}; --limit and --offset show more."
+    if answer.elsewhere:
+        yield f"{answer.elsewhere} more are about other projects; --all-projects shows them."
+
+
+def _changes(change: Change) -> str:
+    """What a version changed, with the values that it replaced."""
+    told = []
+    for name, value in change.changed.items():
+        was = f" (was {_value(change.before[name])})" if change.before.get(name) not in (None, []) else ""
+        told.append(f"{name}={_value(value)}{was}")
+    return "; ".join(told)
+
+
+def _event(event: Event) -> Row:
+    who = ", ".join(filter(None, (event.actor, event.client, event.session)))
+    subjects = " ".join(_number(one.id) or one.uid for one in event.subjects)
+    told = [event.reason] if event.reason else []
+    told += [f"undoes event {event.undoes}"] if event.undoes else []
+    told += [f"undone by event {event.undone_by}"] if event.undone_by else []
+    return str(event.id), event.at, event.operation, who, subjects, "; ".join(told)
+
+
+def _contradiction(pair: Contradiction) -> Row:
+    sides = (f"#{side.id} {_said(side)}" for side in (pair.older, pair.newer))
+    return ",".join(pair.reasons), f"{pair.similarity:.2f}", pair.suggestion, *sides
+
+
+def _beside_contradictions(answer: Contradictions) -> Iterator[str]:
+    yield from (f"Note: {_COMPARED[reason]}." for reason in answer.degraded)
+    if answer.unexamined:
+        yield f"The newest {answer.examined} were compared; {answer.unexamined} were not: --kind narrows it."
+    if not answer.pairs:
+        yield "No contradiction found."
+        return
+    if len(answer.pairs) < answer.total:
+        yield f"{len(answer.pairs)} of {answer.total}; --limit shows more."
+    yield "Nothing was changed. Where one is simply wrong: mem reject ID --reason '…'"
 
 
 def _told(refusal: Refusal) -> str:
@@ -200,13 +326,35 @@ def _summary(memory: Memory) -> Row:
     return memory.kind, memory.category, memory.project or "", day, tags, _text(memory)
 
 
+def _said(one: Memory | Side) -> str:
+    return one_line(f"{one.title}: {one.content}" if one.title else one.content)
+
+
 def _text(memory: Memory) -> str:
-    return one_line(f"{memory.title}: {memory.content}" if memory.title else memory.content)
+    marked = "".join(f"[{mark}] " for mark in marks(memory))
+    return marked + _said(memory)
+
+
+def marks(memory: Memory) -> Iterator[str]:
+    """What a reader must know of a memory before believing it."""
+    if memory.trust is Trust.DISPUTED:
+        yield "disputed"
+    yield from (flag.mark for flag in memory.flags)
+
+
+def _waiting(one: Waiting) -> Row:
+    memory = one.memory
+    day = clock.local_day(memory.recorded_at)
+    replaces = ",".join(f"#{old.id}" for old in one.replaces)
+    effect = f"{'changes' if one.in_place else 'replaces'} {replaces}" if replaces else "new"
+    return f"#{memory.id}", memory.client or one.writer, memory.project or "", day, effect, _text(memory)
 
 
 def _value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(str(item) for item in value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}={_value(item)}" for name, item in value.items())
     return "" if value is None else str(value)
 
 
@@ -218,6 +366,15 @@ def _counts(answer: Statistics | WorkerStatus) -> Iterator[Row]:
             yield from ((f"{name} {key}", str(count)) for key, count in value.items())
         elif entry.default is MISSING or value is not None:
             yield entry.name.replace("_", " "), _value(value)
+
+
+def _of_upkeep(answer: Maintained) -> Iterator[Row]:
+    for moved in answer.promoted:
+        yield "promoted", _number(moved.id), moved.before, moved.after
+    yield from (("expired", _number(number)) for number in answer.expired)
+    yield from (("session closed", _number(number)) for number in answer.sessions)
+    if answer.traces:
+        yield "traces pruned", str(answer.traces), f"{answer.trace_bytes} bytes"
 
 
 def _of_hosts(answer: Hooks) -> Iterator[Row]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from mem import clock
 from mem.cli.characters import one_line, visible
-from mem.cli.rows import Answer, described, rows
-from mem.results import Diagnosis, Memories, Recall
+from mem.cli.rows import Answer, described, marks, rows, scored
+from mem.results import Contradictions, Diagnosis, Memories, Recall, Side
 from mem.values import Memory
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
+    from rich.text import Text
 
 LONGEST = 400  # characters of a hit's text; `mem get` shows it in full
 WIDEST, NARROWEST = 30, 20  # cells of a column before the last one, and of the last one
@@ -45,6 +46,8 @@ def _parts(answer: Answer, width: int, *, in_full: bool) -> Iterator[RenderableT
     match answer:
         case Recall():
             yield _hits(answer)
+        case Contradictions():
+            yield _pairs(answer)
         case Memories() if in_full:
             for number, memory in enumerate(answer.memories):
                 yield from _whole(memory, first=number == 0)
@@ -67,15 +70,41 @@ def _hits(answer: Recall) -> Table:
         content = one_line(hit.memory.content)
         cut = content if len(content) <= LONGEST else f"{content[:LONGEST]}…"
         text = Text.assemble((visible(title), "bold"), visible(cut), "\n", (_facts(hit.memory), "dim"))
-        table.add_row(f"#{hit.memory.id}", f"{hit.score:.2f}", text)
+        table.add_row(f"#{hit.memory.id}", scored(hit), text)
     return table
+
+
+def _pairs(answer: Contradictions) -> Table:
+    """Each pair as three lines: why and how close, with the command; the older text; the newer one."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for pair in answer.pairs:
+        head = Text.assemble((", ".join(pair.reasons), "bold"), f" {pair.similarity:.2f}  {pair.suggestion}")
+        table.add_row("", head)
+        for side in (pair.older, pair.newer):
+            table.add_row(f"#{side.id}", _side(side))
+    return table
+
+
+def _side(side: Side) -> Text:
+    from rich.text import Text
+
+    said = visible(one_line(f"{side.title}: {side.content}" if side.title else side.content))
+    day = clock.local_day(side.valid_from or side.event_time or side.recorded_at)
+    facts = f"{day} · {side.project or 'global'} · confidence {side.confidence:g} · {side.trust}"
+    cut = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+    return Text.assemble(cut, "\n", (visible(facts), "dim"))
 
 
 def _facts(memory: Memory) -> str:
     day = clock.local_day(memory.event_time or memory.recorded_at)
     tags = ", ".join(memory.tags)
     status = "" if memory.status == "active" else memory.status
-    parts = (memory.kind, memory.category, memory.project or "global", day, status, tags)
+    parts = (memory.kind, memory.category, memory.project or "global", day, status, *marks(memory), tags)
     return visible(one_line(" · ".join(part for part in parts if part)))
 
 

@@ -81,7 +81,7 @@ def item(section: Section, memory: Memory) -> Entry:
     """The line of a memory, the same wherever it stands."""
     day = clock.local_day(memory.event_time or memory.recorded_at)
     disputed = "disputed" if memory.trust is Trust.DISPUTED else None
-    facts = (day, memory.project or "global", memory.source, disputed)
+    facts = (day, memory.project or "global", memory.source, disputed, *(flag.mark for flag in memory.flags))
     about = memory.title or memory.entity
     said = f"{about}: {memory.content}" if about else memory.content
     why = f" (why: {memory.rationale})" if memory.kind is Kind.DECISION and memory.rationale else ""

@@ -14,7 +14,9 @@ LARGEST = 256 * 1024  # bytes
 
 def record(state: Path, event: str, error: BaseException) -> None:
     """Add a line to `hook.log`; where even that fails, nothing happens."""
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
+    from mem.truth.redact import redact  # not above: most hooks never fail
+
+    said = redact(" ".join(f"{type(error).__name__}: {error}".split())).text[:500]
     line = f"{clock.to_text(clock.now())} {event} {said}\n".encode("utf-8", "replace")
     file = state / "hook.log"
     with contextlib.suppress(OSError):

@@ -131,6 +131,7 @@ class _Hook:
         own = self._keep_compacted() if start is Start.COMPACT else ()
         before = shown.load(self._file) if start in (Start.RESUME, Start.FORK) else Shown()
         if before.block and self.notes.still_holds(before.block, before.keys):
+            self.notes.hand_out_again(before.keys)
             return before.block
         with self.notes.store.read() as db:
             scope = self.notes.scope(db)

@@ -147,10 +147,25 @@ class Notes:
         wanted = set(keys)
         with self.store.read() as db:
             set_now = _settings(settings.read(db, self.project(db)))
-            numbers = [int(key[1:]) for key in wanted if key[:1] == "#" and key[1:].isdecimal()]
-            rows = sections.still_live(db, _live(Scope(everywhere=True)), numbers)
+            rows = sections.still_live(db, _live(Scope(everywhere=True)), _numbers(wanted))
         now = [*set_now, *_items(Section.NEWEST, rows)]
         return wanted <= {entry.key for entry in now if entry.line in lines}
+
+    def hand_out_again(self, keys: Iterable[str]) -> None:
+        """Leave the trace of a block that is said once more, which counts what it shows; `keys` name that."""
+        numbers = _numbers(keys)
+        with self.store.read() as db:
+            project = self.project(db)
+        trace = traces.Trace(
+            operation="context",
+            actor=self.caller.actor,
+            project=project,
+            mode=Mode.LEXICAL,
+            degraded=(),
+            total=len(numbers),
+            shown=tuple((number, 0.0) for number in numbers),
+        )
+        traces.leave(self.store, trace, self._later)
 
     def scope(self, db: apsw.Connection) -> Scope:
         """What a call sees that names no project: the current one and what is global."""
@@ -207,6 +222,11 @@ class Notes:
 
 def _live(scope: Scope) -> Where:
     return where(Filter(scope=scope), now=clock.to_text(clock.now()))
+
+
+def _numbers(keys: Iterable[str]) -> list[int]:
+    """The memories among the keys of a block's lines."""
+    return [int(key[1:]) for key in keys if key[:1] == "#" and key[1:].isdecimal()]
 
 
 def _items(section: Section, found: Iterable[Memory]) -> Iterator[Entry]:

@@ -16,7 +16,7 @@ from mem.context.notes import Notes
 from mem.errors import NotFound, Refused, Usage
 from mem.store import projects, sessions
 from mem.store.events import Unit, unit_of_work
-from mem.values import Kind, NewMemory, Session
+from mem.values import Kind, NewMemory, Notice, Session
 
 if TYPE_CHECKING:
     from mem.results import Stored
@@ -63,23 +63,25 @@ class Sessions:
         summary: str | None = None,
         tasks: Sequence[str] = (),
         reason: str = ENDED,
-    ) -> "tuple[Session, Stored | None]":
+    ) -> "tuple[Session, Stored | None, tuple[Notice, ...]]":
         """End one of this client's sessions; a summary becomes a memory that belongs to it.
 
         Without a reference it is the session that the host is in, else the client's only open one. What was
-        there before stays. Raises `NotFound`, or `Refused` for a session of another client.
+        there before stays. Gives the session, what became of the summary, and what to know of the tasks.
+        Raises `NotFound`, or `Refused` for a session of another client.
         """
         with self._store.read() as db:
             session = self._mine(db, reference)
-        more = _checked(tasks)
+        more, notices = _checked(tasks)
+        why = reason if reason == ENDED else _plain(reason)
         new = _draft(summary, session.project, session.uid, source=None) if summary is not None else None
         vectors = self._vectors.of([new]) if new and self._vectors else None
         with self._change("session-end") as unit:
-            stored = _store(unit, new) if new else None
-            sessions.end(unit, sessions.one(unit.db, session.id), reason, more)
+            stored = self._store_summary(unit, new) if new else None
+            sessions.end(unit, sessions.one(unit.db, session.id), why, more)
             if vectors is not None:
                 vectors.save(unit)
-            return sessions.one(unit.db, session.id), stored
+            return sessions.one(unit.db, session.id), stored, notices
 
     def keep_summary(self, text: str, source: str) -> "Stored":
         """Store what a host made of the session so far as a summary of it; the session goes on."""
@@ -89,7 +91,13 @@ class Sessions:
         new = _draft(text, project, session.uid if session else None, source=source)
         with self._change("store") as unit:
             self._bind(unit, project)
-            return _store(unit, new)
+            return self._store_summary(unit, new)
+
+    def _store_summary(self, unit: Unit, new: NewMemory) -> "Stored":
+        from mem.truth import review
+
+        stored = review.store(unit, new, reviewed=review.is_reviewed(self._notes.caller))
+        return replace(stored, warnings=(*new.notices, *stored.warnings))
 
     @contextmanager
     def _change(self, operation: str) -> Iterator[Unit]:
@@ -103,6 +111,10 @@ class Sessions:
 
     def _bind(self, unit: Unit, project: str | None) -> None:
         """Make sure that the project exists, bound to the repository that it is named after."""
+        if project is not None:
+            from mem.truth.drafts import project_to_write
+
+            project_to_write(project)
         root = self._notes.root()
         own = root is not None and project == projects.name_of(unit.db, root)
         projects.bind_if_named(unit, project, root if own else None)
@@ -137,16 +149,18 @@ def _draft(text: str, project: str | None, session: str | None, *, source: str |
     return replace(draft(values, at=clock.to_text(clock.now())), project=project, session=session)
 
 
-def _store(unit: Unit, new: NewMemory) -> "Stored":
-    from mem.truth.writing import store_one
+def _plain(reason: str) -> str:
+    from mem.truth import drafts
 
-    return store_one(unit, new)
+    return drafts.reason(reason).text or ENDED
 
 
-def _checked(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Tasks that say something; raises `Usage` for too many, or one that is too long."""
-    from mem.truth.drafts import text
+def _checked(tasks: Sequence[str]) -> "tuple[tuple[str, ...], tuple[Notice, ...]]":
+    """Tasks that say something, and what their writer should know; raises `Usage` for too many or long."""
+    from mem.truth.drafts import clean
 
     if len(tasks) > MOST_TASKS:
         raise Usage(f"{len(tasks)} tasks are too many; at most {MOST_TASKS} are kept.")
-    return tuple(kept for task in tasks if (kept := text("task", task, LONGEST_TASK)))
+    cleaned = [clean("task", task, LONGEST_TASK) for task in tasks]
+    kept = tuple(task.text for task in cleaned if task.text)
+    return kept, tuple(notice for task in cleaned for notice in task.notices)

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +66,23 @@ def save(file: Path, shown: Shown) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def forget(state: Path, numbers: Iterable[int]) -> None:
+    """Take notes out of what every session was shown; a block that holds one of them goes as a whole."""
+    gone = frozenset(numbers)
+    keys = {f"#{number}" for number in gone}
+    with contextlib.suppress(OSError):
+        for file in (state / "sessions").iterdir():
+            known = load(file)
+            if keys.intersection(known.keys):
+                known = Shown(known.ids)
+            elif gone.isdisjoint(known.ids):
+                continue
+            save(
+                file,
+                Shown(tuple(number for number in known.ids if number not in gone), known.block, known.keys),
+            )
 
 
 def prune(state: Path) -> None:

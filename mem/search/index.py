@@ -54,6 +54,17 @@ def refresh(db: apsw.Connection, memory_ids: Iterable[int], *, has_vectors: bool
             _add_pieces(db, model, memory_id, text_hash, KIND_NUMBERS[Kind(kind)], project, writable=writable)
 
 
+def erase(db: apsw.Connection, memory_ids: Iterable[int], *, has_vectors: bool) -> None:
+    """Take memories whose rows are gone out of the indexes for good.
+
+    FTS5 keeps the words of a removed row until its segments are merged; sqlite-vec zeroes the bits of a piece
+    as it is removed. Without the extension these bits stay until the index is rebuilt.
+    """
+    refresh(db, memory_ids, has_vectors=has_vectors)
+    db.execute("DELETE FROM centroids WHERE pieces = 0")
+    db.execute("INSERT INTO memories_fts (memories_fts) VALUES ('optimize')")
+
+
 def without_pieces(db: apsw.Connection, hashes: Iterable[bytes]) -> list[int]:
     """The live memories with one of these texts that are not indexed by meaning."""
     sql = """SELECT m.id FROM memories m WHERE m.text_hash = ? AND m.status = 'active' AND NOT EXISTS (

@@ -96,7 +96,8 @@ def search_rows(
 ) -> VectorLeg:
     """Rank rows of any table with the columns of memories, live or not, exactly over their vectors.
 
-    The mean is mixed from these rows alone, so that the answer depends on nothing else.
+    The mean is mixed from these rows alone, summed in their own order, so that the answer depends on nothing
+    else: neither on other rows nor on which of these are versions by now.
     """
     import numpy as np
 
@@ -106,6 +107,7 @@ def search_rows(
             CROSS JOIN embeddings e ON e.text_hash = m.text_hash AND e.model_id = ? WHERE {where.sql}""",
         (asked.model.id, *where.values),
     )
+    found.sort(key=lambda piece: int(piece[0]))
     vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4")
     total = vectors.reshape(len(found), asked.model.dimensions).sum(axis=0, dtype=np.float64)
     around = centroids.mix(asked.mean, total, len(found))

@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 from mem.caller import Caller, current_caller
 from mem.document import document
 from mem.operations import Operation
+from mem.paths import store_path
+from mem.values import Actor, ActorKind
 
 if TYPE_CHECKING:
     from mem.service import Service
@@ -31,6 +33,8 @@ log = logging.getLogger(__name__)
 
 THREADS = 4
 LONGEST_CLIENT_NAME = 100
+LONGEST_PAUSE = 3600.0  # seconds to the next look at a store that is not there yet
+UNATTENDED = Actor(ActorKind.CRON, client="mem serve")
 
 
 class Calls:
@@ -46,6 +50,7 @@ class Calls:
         self._opening = threading.Lock()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="tool")
         self._busy = 0
+        self._closed = False
         self._counting = threading.Lock()
 
     async def run(
@@ -55,8 +60,21 @@ class Calls:
         call = partial(self._call, operation, arguments, client, time.monotonic())
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
+    def maintain(self) -> float | None:
+        """Do the upkeep of the store if it is due; gives the seconds after which it is due again.
+
+        None where the server ends. Raises what the upkeep raises.
+        """
+        try:
+            return self._threads.submit(self._maintain).result()
+        except (RuntimeError, CancelledError):
+            if self._closed:
+                return None
+            raise
+
     def close(self) -> None:
         """Take no more calls, and close the store; if a call still runs in it, SQLite rolls that one back."""
+        self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._counting:
             if not self._busy:
@@ -82,6 +100,15 @@ class Calls:
         except Exception:
             log.exception("what could wait for the end of a call failed")
 
+    def _maintain(self) -> float:
+        with self._running():
+            if not (self._db or store_path()).exists():
+                return LONGEST_PAUSE
+            service = self._opened(None).of(replace(_caller(None), actor=UNATTENDED))
+            if service.upkeep_due() <= 0:
+                service.maintain()
+            return service.upkeep_due()
+
     @contextmanager
     def _running(self) -> Iterator[None]:
         with self._counting:
@@ -105,5 +132,7 @@ def _caller(client: str | None) -> Caller:
     """The client's agent, in the project that the client works in."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR")
     caller = current_caller(folder=Path(folder).absolute() if folder else None)
-    name = "".join(filter(str.isprintable, client or ""))[:LONGEST_CLIENT_NAME].strip()
+    from mem.truth.redact import redact  # the name is stored with all that the client writes
+
+    name = redact("".join(filter(str.isprintable, client or ""))).text[:LONGEST_CLIENT_NAME].strip()
     return caller.as_agent(name or caller.actor.client)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from mem.server import upkeep
 from mem.server.calls import Calls
 
 log = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ def run(*, db: Path | None = None) -> NoReturn:
         level=logging.WARNING, stream=sys.stderr, format="mem: %(levelname)s: %(name)s: %(message)s"
     )
     calls = Calls(db)
+    upkeep.start(calls)
 
     def leave(status: int) -> NoReturn:
         calls.close()

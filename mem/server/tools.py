@@ -66,7 +66,9 @@ def success(document: dict[str, Any]) -> CallToolResult:
 
 def failure(error: MemError) -> CallToolResult:
     """A call without a result: what is wrong, then what to do."""
-    return _result(error_document(error), f"{error} {error.hint}".rstrip(), is_error=True)
+    told = error_document(error)
+    said = told["error"]
+    return _result(told, f"{said['message']} {said['hint']}".rstrip(), is_error=True)
 
 
 def _tool(operation: Operation) -> Tool:
@@ -114,7 +116,8 @@ def _property(operation: Operation, parameter: Parameter) -> dict[str, Any]:
 def _value(parameter: Parameter) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": str(parameter.shape)}
     if parameter.choices is not None:
-        schema["enum"] = [str(choice) for choice in parameter.choices]
+        reserved = parameter.doc.reserved
+        schema["enum"] = [str(choice) for choice in parameter.choices if choice not in reserved]
     for keyword, bound in (("minimum", parameter.doc.minimum), ("maximum", parameter.doc.maximum)):
         if bound is not None:
             schema[keyword] = bound

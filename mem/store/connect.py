@@ -93,6 +93,17 @@ class Store:
                 if not lasting:
                     db.pragma("synchronous", "full")
 
+    @contextmanager
+    def bare(self, *, wait_ms: int | None = None) -> Iterator[apsw.Connection]:
+        """This thread's connection outside any transaction, for what SQLite does in none."""
+        db = self._connection()
+        with translated(self.path):
+            db.set_busy_timeout(self._timeout_ms if wait_ms is None else wait_ms)
+            try:
+                yield db
+            finally:
+                db.set_busy_timeout(self._timeout_ms)
+
     def close(self) -> None:
         """Close every connection; the store may not be used afterwards."""
         with self._opening:

@@ -6,10 +6,11 @@ salted SHA-256 digests. So `forget` can blank a text and its salt, and the chain
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import ne
 from typing import Any
 
 import apsw
@@ -36,6 +37,7 @@ class Unit:
     texts: dict[str, str] = field(default_factory=dict)
     detail: dict[str, Any] = field(default_factory=dict)
     memory_ids: dict[int, None] = field(default_factory=dict)
+    erased_uids: list[str] = field(default_factory=list)
     _event_id: int | None = None
 
     @property
@@ -144,7 +146,7 @@ def _seal_event(unit: Unit, event_id: int) -> None:
     db.execute(
         "UPDATE events SET subjects = ?, detail = ?, texts = ?, previous = ? WHERE id = ?",
         (
-            _canonical([uid for (uid,) in uids]),
+            _canonical([*(uid for (uid,) in uids), *unit.erased_uids]),
             _canonical(unit.detail),
             _canonical(texts),
             previous or FIRST_HASH,
@@ -160,24 +162,57 @@ def salted(text: str) -> dict[str, str]:
     return {"text": text, "salt": salt.hex(), "digest": _digest(salt, text)}
 
 
+def blank(db: apsw.Connection, memory_uids: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Erase the free texts, and their salts, of every event that concerns one of some memories.
+
+    The digests stay, so the chain stays whole. Gives the texts that were erased, and the UUIDs of all
+    memories that the events concern.
+    """
+    rows = select(
+        db,
+        """SELECT e.id, e.subjects, e.texts FROM events e WHERE e.texts <> '{}' AND EXISTS (
+             SELECT 1 FROM json_each(e.subjects) s JOIN json_each(?) f ON f.value = s.value)""",
+        (json.dumps(list(memory_uids)),),
+    )
+    erased: set[str] = set()
+    concerned: set[str] = set()
+    for event_id, subjects, texts in rows:
+        entries = json.loads(texts)
+        erased.update(entry["text"] for entry in entries.values())
+        concerned.update(json.loads(subjects))
+        blanked = {name: {**entry, "text": "", "salt": ""} for name, entry in entries.items()}
+        db.execute("UPDATE events SET texts = ? WHERE id = ?", (_canonical(blanked), event_id))
+    return erased - {""}, concerned
+
+
 def _digest(salt: bytes, text: str) -> str:
     import hashlib
 
     return hashlib.sha256(salt + text.encode()).hexdigest()
 
 
-def is_intact(db: apsw.Connection, event_id: int, stored: bytes) -> bool:
-    """Whether an event says, byte for byte, what its hash and the digests of its texts were made from.
+# What the hash of an event `e` of the origin `o` covers, in this order.
+COVERED = """o.uid, e.sequence, e.uid, e.at, e.operation, e.actor, e.client, e.session,
+  e.subjects, e.detail, e.texts, e.previous"""
 
-    A blanked text has lost its salt too; only its digest is left to be compared.
+
+def misfit(covered: Sequence[Any], stored: bytes) -> str:
+    """What of an event is not as its hash and the digests of its texts were made from; '' if all is.
+
+    `covered` are its `COVERED` columns. A blanked text has lost its salt too; only its digest is left to be
+    compared.
     """
-    columns = select(db, "SELECT subjects, detail, texts FROM events WHERE id = ?", (event_id,))[0]
+    columns = covered[-4:-1]
     try:
-        subjects, detail, texts = (json.loads(column) for column in columns)
-        canonical = tuple(map(_canonical, (subjects, detail, texts))) == columns
-        return canonical and all(map(_fits, texts.values())) and stored == event_hash(db, event_id)
+        subjects, detail, texts = map(json.loads, columns)
+        if any(map(ne, map(_canonical, (subjects, detail, texts)), columns)):
+            return "its subjects, detail or texts are not written as they were"
+        changed = [name for name, entry in texts.items() if not _fits(entry)]
+        if changed:
+            return f"its {changed[0]} is not the one that was given"
+        return "" if stored == hash_of(covered) else "what it says does not fit its hash"
     except (ValueError, TypeError, KeyError, AttributeError):
-        return False
+        return "its subjects, detail or texts cannot be read"
 
 
 def _fits(entry: dict[str, str]) -> bool:
@@ -188,20 +223,19 @@ def _fits(entry: dict[str, str]) -> bool:
 
 
 def event_hash(db: apsw.Connection, event_id: int) -> bytes:
-    """The hash that a stored event should have: SHA-256 over the previous hash and its canonical JSON."""
-    row = select(
-        db,
-        """SELECT o.uid, e.sequence, e.uid, e.at, e.operation, e.actor, e.client, e.session, e.subjects,
-                  e.detail, e.texts, e.previous
-           FROM events e JOIN origins o ON o.id = e.origin_id WHERE e.id = ?""",
-        (event_id,),
-    )[0]
-    *plain, subjects, detail, texts, previous = row
+    """The hash that a stored event should have."""
+    sql = f"SELECT {COVERED} FROM events e JOIN origins o ON o.id = e.origin_id WHERE e.id = ?"
+    return hash_of(select(db, sql, (event_id,))[0])
+
+
+def hash_of(covered: Sequence[Any]) -> bytes:
+    """SHA-256 over the previous hash and the canonical JSON of an event, given its `COVERED` columns."""
+    *plain, subjects, detail, texts, previous = covered
     digests = {name: entry["digest"] for name, entry in json.loads(texts).items()}
-    covered = _canonical([*plain, json.loads(subjects), json.loads(detail), digests])
+    said = _canonical([*plain, json.loads(subjects), json.loads(detail), digests])
     import hashlib  # not above: a hook that only reads pays for every import
 
-    return hashlib.sha256(previous + covered.encode()).digest()
+    return hashlib.sha256(previous + said.encode()).digest()
 
 
 def _canonical(value: Any) -> str:

@@ -25,6 +25,7 @@ def where(filter_: Filter, *, now: str) -> Where:
     parts += _listed("category", filter_.categories)
     parts += _listed("level", filter_.levels)
     parts += _listed("layer", filter_.layers)
+    parts += _listed("trust", filter_.trusts)
     parts += [_tag(tag) for tag in filter_.tags]
     if filter_.minimum_importance is not None:
         parts.append(("m.importance >= ?", (filter_.minimum_importance,)))

@@ -25,6 +25,7 @@ _SHOWN = [
     "status",
     "status_reason",
     "trust",
+    "trust_reason",
     "verified_by",
     "event_time",
     "valid_from",
@@ -58,18 +59,21 @@ def _changes(db: apsw.Connection, memory_id: int) -> list[Change]:
     columns = ", ".join(f"v.{name}" for name in _SHOWN)
     rows = select(
         db,
-        f"""SELECT v.changed_at, e.operation, e.actor, json_extract(e.texts, '$.reason.text'), {columns}
-            FROM (SELECT id, changed_at, event_id, {", ".join(_SHOWN)} FROM memories_versions WHERE id = ?1
+        f"""SELECT v.changed_at, v.replaced_at, e.id, e.operation, e.actor,
+                   nullif(json_extract(e.texts, '$.reason.text'), ''), {columns}
+            FROM (SELECT id, changed_at, replaced_at, event_id, {", ".join(_SHOWN)}
+                  FROM memories_versions WHERE id = ?1
                   UNION ALL
-                  SELECT id, changed_at, event_id, {", ".join(_SHOWN)} FROM memories WHERE id = ?1) v
+                  SELECT id, changed_at, NULL, event_id, {", ".join(_SHOWN)} FROM memories WHERE id = ?1) v
             JOIN events e ON e.id = v.event_id ORDER BY v.changed_at""",
         (memory_id,),
     )
     changes: list[Change] = []
     before: dict[str, Any] = {}
-    for at, operation, actor, reason, *values in rows:
+    for at, until, event, operation, actor, reason, *values in rows:
         after = dict(zip(_SHOWN, values, strict=True)) | {"tags": json.loads(values[_SHOWN.index("tags")])}
         changed = {name: value for name, value in after.items() if value != before.get(name)}
-        changes.append(Change(memory_id, at, operation, actor, reason, changed))
+        replaced = {name: before[name] for name in changed} if before else {}
+        changes.append(Change(memory_id, at, operation, actor, reason, changed, replaced, event, until))
         before = after
     return changes

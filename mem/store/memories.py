@@ -15,6 +15,7 @@ from mem.store.events import ORIGIN_HERE, Unit, new_uid
 from mem.store.filters import Where
 from mem.values import (
     Category,
+    Flag,
     Kind,
     Layer,
     Level,
@@ -30,7 +31,8 @@ COLUMNS = """m.id, m.uid, m.kind, m.title, m.content, m.category, m.level, m.lay
   m.importance, m.confidence, m.source, (SELECT name FROM entities WHERE id = m.entity_id) AS entity,
   m.rationale, m.alternatives, m.status, m.status_reason, m.status_at, m.trust, m.verified_at, m.verified_by,
   m.event_time, m.valid_from, m.valid_to, m.recorded_at, m.changed_at, m.expires_at, m.superseded_by,
-  m.client, (SELECT uid FROM sessions WHERE id = m.session_id) AS session, m.extra"""
+  m.client, (SELECT uid FROM sessions WHERE id = m.session_id) AS session, m.flags, m.proposal, m.extra,
+  m.trust_reason, m.entity_id"""
 
 _ORDERS = {
     Sort.RECORDED: "m.recorded_at DESC, m.id DESC",
@@ -73,7 +75,11 @@ def from_row(row: Sequence[Any]) -> Memory:
         superseded_by=row[28],
         client=row[29],
         session=row[30],
-        extra=json.loads(row[31]),
+        flags=tuple(map(Flag, json.loads(row[31]))),
+        proposal=json.loads(row[32]) if row[32] else None,
+        extra=json.loads(row[33]),
+        trust_reason=row[34],
+        entity_id=row[35],
     )
 
 
@@ -161,6 +167,8 @@ def columns(new: NewMemory) -> dict[str, Any]:
         "valid_from": new.valid_from,
         "valid_to": new.valid_to,
         "expires_at": new.expires_at,
+        "entity_id": new.entity_id,
+        "flags": json.dumps(new.flags),
     }
 
 
@@ -171,7 +179,6 @@ def insert(
     status: Status,
     fingerprint: bytes,
     text_hash: bytes,
-    entity_id: int | None = None,
 ) -> int:
     """Write a new memory; gives its number."""
     row = {
@@ -179,7 +186,6 @@ def insert(
         "origin_id": ORIGIN_HERE,
         "kind": new.kind.value,
         **columns(new),
-        "entity_id": entity_id,
         "session_id": sessions.number_for(unit, new.session),
         "client": unit.actor.client,
         "status": status.value,
@@ -218,6 +224,42 @@ def same_content(
                     id DESC""",
         (fingerprint, kind.value, project, entity_id),
     )
+    return [row[0] for row in rows]
+
+
+def entity_uid(db: apsw.Connection, entity_id: int | None) -> str:
+    """The UUID of an entity, '' for none."""
+    return str(db.execute("SELECT uid FROM entities WHERE id = ?", (entity_id,)).get or "")
+
+
+def identity(db: apsw.Connection, memory_id: int) -> tuple[bytes, Kind, str | None, int | None, str]:
+    """What a memory is the same by: fingerprint, kind, project, and the number and UUID of its entity."""
+    fingerprint, kind, project, entity_id, entity_uid = select(
+        db,
+        """SELECT m.fingerprint, m.kind, m.project, m.entity_id, ifnull(e.uid, '')
+           FROM memories m LEFT JOIN entities e ON e.id = m.entity_id WHERE m.id = ?""",
+        (memory_id,),
+    )[0]
+    return fingerprint, Kind(kind), project, entity_id, entity_uid
+
+
+def saying(db: apsw.Connection, fingerprint: bytes, entity_id: int | None, project: str | None) -> list[int]:
+    """The active and proposed memories with this fingerprint, of any kind, that a rejection would bind.
+
+    One about no entity binds whatever says it, one in no project everywhere.
+    """
+    rows = db.execute(
+        """SELECT id FROM memories
+           WHERE fingerprint = ?1 AND (?2 IS NULL OR entity_id = ?2) AND (?3 IS NULL OR project = ?3)
+             AND status IN ('active', 'proposed') ORDER BY id""",
+        (fingerprint, entity_id, project),
+    )
+    return [row[0] for row in rows]
+
+
+def predecessors(db: apsw.Connection, memory_id: int) -> list[int]:
+    """The memories that this one replaced."""
+    rows = db.execute("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", (memory_id,))
     return [row[0] for row in rows]
 
 

@@ -29,7 +29,14 @@ def first_schema(db: apsw.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (first_schema,)
+def review_and_forgetting(db: apsw.Connection) -> None:
+    """What a proposal would do, what a text is marked with, and whether a tombstone is a grave."""
+    add_column(db, "memories", "proposal TEXT")
+    add_column(db, "memories", "flags TEXT NOT NULL DEFAULT '[]'")
+    add_column(db, "tombstones", "kind TEXT NOT NULL DEFAULT 'rejected'")
+
+
+MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (first_schema, review_and_forgetting)
 CURRENT = len(MIGRATIONS)
 
 
@@ -68,11 +75,9 @@ def keep_versions(db: apsw.Connection, table: str) -> None:
     event that replaced it. A second change by the same event adds no version: what it replaced never was
     the present.
     """
-    columns = [(str(row[1]), str(row[2])) for row in db.execute(f"PRAGMA table_info({table})")]
-    names = ", ".join(name for name, _ in columns)
-    declared = ", ".join(f"{name} {type_}" for name, type_ in columns)
-    images = ", ".join(f"OLD.{name}" for name, _ in columns)
-    key = "id" if ("id", "INTEGER") in columns else "key, project"
+    columns = _columns(db, table)
+    declared = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
+    key = "id" if "id" in columns else "key, project"
     db.execute(
         f"""
         CREATE TABLE {table}_versions (
@@ -80,8 +85,30 @@ def keep_versions(db: apsw.Connection, table: str) -> None:
         ) STRICT;
         CREATE INDEX {table}_versions_row ON {table}_versions ({key}, replaced_at);
         CREATE INDEX {table}_versions_event ON {table}_versions (replaced_by);
+        """
+    )
+    _keep_before_images(db, table)
+
+
+def add_column(db: apsw.Connection, table: str, declaration: str) -> None:
+    """Give a table and its versions one more column."""
+    db.execute(f"ALTER TABLE {table} ADD COLUMN {declaration}")
+    db.execute(f"ALTER TABLE {table}_versions ADD COLUMN {declaration}")
+    db.execute(f"DROP TRIGGER {table}_keep_version")
+    _keep_before_images(db, table)
+
+
+def _columns(db: apsw.Connection, table: str) -> dict[str, str]:
+    return {str(row[1]): str(row[2]) for row in db.execute(f"PRAGMA table_info({table})")}
+
+
+def _keep_before_images(db: apsw.Connection, table: str) -> None:
+    names = _columns(db, table)
+    images = ", ".join(f"OLD.{name}" for name in names)
+    db.execute(
+        f"""
         CREATE TRIGGER {table}_keep_version BEFORE UPDATE ON {table} WHEN NEW.event_id <> OLD.event_id BEGIN
-          INSERT INTO {table}_versions ({names}, replaced_at, replaced_by)
+          INSERT INTO {table}_versions ({", ".join(names)}, replaced_at, replaced_by)
           VALUES ({images}, NEW.changed_at, NEW.event_id);
         END;
         """

@@ -11,7 +11,7 @@ from mem import clock
 from mem.errors import NotFound, Usage
 from mem.store.connect import select
 from mem.store.events import ORIGIN_HERE, Unit, new_uid
-from mem.values import Actor, Scope, Session
+from mem.values import Actor, ActorKind, Scope, Session
 
 ABANDONED = "abandoned"
 _MOST_EVENTS = 10_000  # how far back a sign of life is looked for
@@ -162,21 +162,33 @@ def end(unit: Unit, session: Session, reason: str, tasks: Iterable[str] = ()) ->
 
 def close_abandoned(unit: Unit, since: str, *, but: int) -> None:
     """End the sessions `but` one from which nothing has come since an instant: no write, no recall."""
-    rows = unit.db.execute(
+    abandon(unit, [session.id for session in abandoned(unit.db, since) if session.id != but])
+
+
+def abandoned(db: apsw.Connection, since: str) -> list[Session]:
+    """The open sessions from which nothing has come since an instant; what runs by the clock is no sign."""
+    rows = db.execute(
         f"""WITH recent (client, session) AS MATERIALIZED (
-              SELECT client, session FROM (SELECT at, client, session FROM events
-                                           ORDER BY id DESC LIMIT {_MOST_EVENTS}) WHERE at >= ?1
+              SELECT client, session FROM (SELECT at, actor, client, session FROM events
+                                           ORDER BY id DESC LIMIT {_MOST_EVENTS})
+              WHERE at >= ?1 AND actor <> '{ActorKind.CRON}'
               UNION SELECT client, session FROM recall_traces WHERE at >= ?1)
             SELECT {_COLUMNS} FROM sessions s
-            WHERE s.ended_at IS NULL AND s.changed_at < ?1 AND s.id <> ?2
+            WHERE s.ended_at IS NULL AND s.changed_at < ?1
               AND NOT EXISTS (SELECT 1 FROM recent r
-                              WHERE r.client IS s.client AND r.session IS s.host_session)""",
-        (since, but),
-    ).fetchall()
-    for session in map(_from_row, rows):
+                              WHERE r.client IS s.client AND r.session IS s.host_session)
+            ORDER BY s.id""",
+        (since,),
+    )
+    return [_from_row(row) for row in rows]
+
+
+def abandon(unit: Unit, session_ids: Iterable[int]) -> None:
+    """End sessions because nobody came back."""
+    for session_id in session_ids:
         unit.db.execute(
             """UPDATE sessions SET ended_at = ?1, end_reason = ?2, changed_at = ?1, event_id = ?3
                WHERE id = ?4""",
-            (unit.at, ABANDONED, unit.event_id, session.id),
+            (unit.at, ABANDONED, unit.event_id, session_id),
         )
-        unit.detail.setdefault("abandoned", []).append(session.uid)
+        unit.detail.setdefault("abandoned", []).append(one(unit.db, session_id).uid)

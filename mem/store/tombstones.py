@@ -1,29 +1,98 @@
-"""What was rejected: a content fingerprint that is refused from now on, in one project or everywhere."""
+"""What was rejected or forgotten: a content fingerprint that is refused, in one project or everywhere."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import apsw
+
+from mem import clock
+from mem.store.connect import select
+from mem.store.events import ORIGIN_HERE, Unit, new_uid
+
+
+class Grave(StrEnum):
+    """Why a content is refused: somebody said that it is wrong, or had it erased."""
+
+    REJECTED = "rejected"
+    FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     """A rejection in force; `memory_id` is the rejected memory, if it still exists."""
 
+    id: int
+    kind: Grave
     reason: str | None
     recorded_at: str
     memory_id: int | None
 
 
-def binding(
-    db: apsw.Connection, fingerprint: bytes, entity_uid: str, project: str | None
-) -> Tombstone | None:
-    """The rejection that binds a text about an entity in a project; a global one binds everywhere."""
-    row = db.execute(
-        """SELECT t.reason, t.recorded_at, (SELECT id FROM memories WHERE uid = t.memory_uid)
+def binding(db: apsw.Connection, fingerprint: bytes, entity_uid: str, project: str | None) -> list[Tombstone]:
+    """The rejections that bind a text about an entity in a project, oldest first; a global one binds all."""
+    rows = select(
+        db,
+        """SELECT t.id, t.kind, t.reason, t.recorded_at, (SELECT id FROM memories WHERE uid = t.memory_uid)
            FROM tombstones t
            WHERE t.fingerprint = ? AND t.lifted_at IS NULL AND t.entity_uid IN ('', ?)
              AND t.project IN ('', ?)
-           ORDER BY t.recorded_at LIMIT 1""",
+           ORDER BY t.recorded_at, t.id""",
         (fingerprint, entity_uid, project or ""),
-    ).fetchone()
-    return Tombstone(*row) if row else None
+    )
+    return [Tombstone(row[0], Grave(row[1]), *row[2:]) for row in rows]
+
+
+def bury(
+    unit: Unit,
+    fingerprint: bytes,
+    entity_uid: str,
+    project: str | None,
+    *,
+    memory_uid: str | None,
+    reason: str | None,
+    kind: Grave = Grave.REJECTED,
+) -> None:
+    """Refuse a content from now on: about an entity or none, in a project or everywhere."""
+    unit.db.execute(
+        """INSERT INTO tombstones (uid, origin_id, entity_uid, fingerprint, project, memory_uid, reason,
+                                   recorded_at, changed_at, event_id, kind)
+           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10)
+           ON CONFLICT DO UPDATE SET memory_uid = ?6, reason = ?7, recorded_at = ?8, lifted_at = NULL,
+                                     changed_at = ?8, event_id = ?9, kind = ?10""",
+        (
+            new_uid(clock.from_text(unit.at)),
+            ORIGIN_HERE,
+            entity_uid,
+            fingerprint,
+            project or "",
+            memory_uid,
+            reason,
+            unit.at,
+            unit.event_id,
+            kind.value,
+        ),
+    )
+
+
+def bound(db: apsw.Connection, event_id: int) -> list[int]:
+    """The live memories that the rejections which an event wrote bind, if they are in force."""
+    rows = select(
+        db,
+        """SELECT m.id FROM tombstones t JOIN memories m ON m.fingerprint = t.fingerprint
+           LEFT JOIN entities e ON e.id = m.entity_id
+           WHERE t.event_id = ? AND t.lifted_at IS NULL AND t.entity_uid IN ('', ifnull(e.uid, ''))
+             AND t.project IN ('', ifnull(m.project, '')) AND m.status IN ('active', 'proposed')
+           ORDER BY m.id""",
+        (event_id,),
+    )
+    return [memory_id for (memory_id,) in rows]
+
+
+def lift(unit: Unit, stones: Sequence[Tombstone]) -> None:
+    """Let what these refuse in again; they stay, marked as lifted."""
+    for stone in stones:
+        unit.db.execute(
+            "UPDATE tombstones SET lifted_at = ?1, changed_at = ?1, event_id = ?2 WHERE id = ?3",
+            (unit.at, unit.event_id, stone.id),
+        )

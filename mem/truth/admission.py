@@ -9,11 +9,16 @@ from mem import clock
 from mem.errors import Usage
 from mem.results import Action, Refusal
 from mem.store import memories, tombstones
+from mem.store.events import Unit
 from mem.values import Kind, Memory, Status
 
-# Why an archived memory may come back by being restated: nobody judged its content.
-REVIVABLE = frozenset(("expired", "undone", "compressed"))
 ENDED = "ended"
+UNDONE = "undone"
+# Why an archived memory may come back by being restated: nobody judged its content.
+EXPIRED = "expired"
+APPLIED = "applied"  # a proposed update whose text another memory says since
+DECLINED = "declined"  # a proposed update that a person did not want, without a text of its own
+REVIVABLE = frozenset((EXPIRED, UNDONE, "compressed", APPLIED, DECLINED))
 
 
 def require_own_words(reason: str | None) -> None:
@@ -42,6 +47,11 @@ class Verdict:
     refusal: Refusal | None = None
 
 
+def identity_of(db: apsw.Connection, memory_id: int) -> Identity:
+    """The identity of a memory that is in the store."""
+    return Identity(*memories.identity(db, memory_id))
+
+
 def admit(
     db: apsw.Connection,
     identity: Identity,
@@ -49,31 +59,41 @@ def admit(
     now: str,
     itself: int | None = None,
     replaced: Collection[int] = (),
+    force: bool = False,
 ) -> Verdict:
     """Ask the tombstones and the memories with the same content.
 
     `itself` is a memory being rewritten; `replaced` are those that the text is about to supersede: what they
-    replaced may come back.
+    replaced may come back. A person's `force` overrides a rejection and an archiving, but not a successor.
     """
-    stone = tombstones.binding(db, identity.fingerprint, identity.entity_uid, identity.project)
-    if stone is not None:
-        return Verdict(Action.REFUSED, refusal=_rejected(stone))
+    stones = tombstones.binding(db, identity.fingerprint, identity.entity_uid, identity.project)
+    if stones and not force:
+        return Verdict(Action.REFUSED, refusal=_rejected(stones[0]))
     met = memories.same_content(db, identity.fingerprint, identity.kind, identity.project, identity.entity_id)
     others = [memory_id for memory_id in met if memory_id != itself]
     if not others:
         return Verdict(Action.ADDED)
     known = memories.one(db, others[0])
     latest = memories.one(db, memories.last_successor(db, known.id))
-    if known.status is Status.SUPERSEDED and (_has_ended(latest) or latest.id in {itself, *replaced}):
+    if known.status is Status.SUPERSEDED and (_is_open(latest) or latest.id in {itself, *replaced}):
         return Verdict(Action.ADDED)
-    return _meet(known, latest, now)
+    return _meet(known, latest, now, force=force)
 
 
-def _has_ended(latest: Memory) -> bool:
-    return latest.status is Status.SUPERSEDED and latest.status_reason == ENDED
+def lift(unit: Unit, identity: Identity) -> None:
+    """Take back what refuses this content, since a person overrides it; the event says so."""
+    stones = tombstones.binding(unit.db, identity.fingerprint, identity.entity_uid, identity.project)
+    tombstones.lift(unit, stones)
+    unit.detail["forced"] = True
 
 
-def _meet(known: Memory, latest: Memory, now: str) -> Verdict:
+def _is_open(latest: Memory) -> bool:
+    """Whether nothing holds in the place of what this one replaced: it ended, or was wrong itself."""
+    ended = latest.status is Status.SUPERSEDED and latest.status_reason == ENDED
+    return ended or latest.status is Status.REJECTED
+
+
+def _meet(known: Memory, latest: Memory, now: str, *, force: bool) -> Verdict:
     match known.status:
         case Status.ACTIVE if known.superseded_by is not None and (known.valid_to or now) <= now:
             return Verdict(Action.REFUSED, known, _retired(known, latest))
@@ -81,7 +101,9 @@ def _meet(known: Memory, latest: Memory, now: str) -> Verdict:
             return Verdict(Action.REVIVED, known)
         case Status.ACTIVE | Status.PROPOSED:
             return Verdict(Action.ALREADY_KNOWN, known)
-        case Status.ARCHIVED if known.status_reason in REVIVABLE:
+        case Status.ARCHIVED if force or known.status_reason in REVIVABLE:
+            return Verdict(Action.REVIVED, known)
+        case Status.REJECTED if force:
             return Verdict(Action.REVIVED, known)
         case _:
             return Verdict(Action.REFUSED, known, _retired(known, latest))
@@ -89,13 +111,19 @@ def _meet(known: Memory, latest: Memory, now: str) -> Verdict:
 
 def _rejected(stone: tombstones.Tombstone) -> Refusal:
     reason = f": {stone.reason}" if stone.reason else ""
+    which = f" as #{stone.memory_id}" if stone.memory_id else ""
     return Refusal(
-        code="rejected",
-        reason=f"This was rejected on {clock.local_day(stone.recorded_at)}{reason}.",
-        hint="A person can lift the rejection.",
+        code=stone.kind.value,
+        reason=f"This was {stone.kind}{which} on {clock.local_day(stone.recorded_at)}{reason}.",
+        hint=_way_out(stone.memory_id),
         id=stone.memory_id,
         at=stone.recorded_at,
     )
+
+
+def _way_out(memory_id: int | None) -> str:
+    restore = f", or: mem restore {memory_id} --force" if memory_id else ""
+    return f"A person can override that: --force{restore}"
 
 
 def _retired(known: Memory, latest: Memory) -> Refusal:
@@ -108,7 +136,7 @@ def _retired(known: Memory, latest: Memory) -> Refusal:
             restore = "" if latest.status is Status.ACTIVE else f"mem restore {latest.id}, then "
             hint = f"If it holds again: {restore}mem supersede {latest.id} --content '…'"
         case Status.REJECTED:
-            reason, hint = f"#{known.id} was rejected on {day}{why}.", "A person can lift the rejection."
+            reason, hint = f"#{known.id} was rejected on {day}{why}.", _way_out(known.id)
         case _:
             reason, hint = (
                 f"#{known.id} was archived on {day}{why}.",

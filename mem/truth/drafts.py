@@ -1,42 +1,60 @@
-"""From arguments to a memory that may be written: lengths, intervals, expiry."""
+"""From arguments to a memory that may be written: lengths, intervals, expiry, and no secrets.
 
-from collections.abc import Iterable, Mapping
+Every free text that is stored comes through `clean`, whatever it belongs to.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mem import clock
 from mem.clock import Edge
 from mem.errors import Usage
-from mem.values import Layer, NewMemory
+from mem.truth.instructions import marked
+from mem.truth.levels import gated
+from mem.values import Layer, NewMemory, Notice
+
+if TYPE_CHECKING:
+    from mem.truth.redact import Redacted
 
 LONGEST = {"content": 100_000, "title": 500, "rationale": 20_000, "alternatives": 20_000, "source": 2_000}
-LONGEST_TAG, MOST_TAGS, LONGEST_PROJECT = 100, 64, 200
+LONGEST_TAG, MOST_TAGS, LONGEST_PROJECT, LONGEST_REASON = 100, 64, 200, 2_000
+FREE_TEXTS = (*LONGEST, "tags")
 LIFETIMES = {Layer.WORKING: timedelta(hours=6), Layer.SHORT_TERM: timedelta(days=7)}
 
 
-def draft(values: dict[str, Any], *, at: str) -> NewMemory:
+def draft(
+    values: dict[str, Any], *, at: str, fresh: Collection[str] = FREE_TEXTS, allow_secret: bool = False
+) -> NewMemory:
     """Check the fields of a memory together; instants may be dates or times as people write them.
 
-    `values` are fields of `NewMemory`, with `expires` for its end of life; `at` is the record time. Raises
-    `Usage`.
+    `values` are fields of `NewMemory`, with `expires` for its end of life; `at` is the record time. The texts
+    of `fresh` fields are new: secrets are taken out of them, unless a person allows these. Raises `Usage`.
     """
     values = dict(values)
+    told: list[Notice] = []
     for name, longest in LONGEST.items():
-        values[name] = text(name, values.get(name), longest)
+        cleaned = clean(name, values.get(name), longest, is_fresh=name in fresh, allow_secret=allow_secret)
+        values[name] = cleaned.text
+        told += cleaned.notices
     if values["content"] is None:
         raise Usage(
             "content is empty.", hint="Give the text to remember, or - to read it from standard input."
         )
-    values["tags"] = tags(values.get("tags", ()))
+    values["tags"], notices = _clean_tags(
+        values.get("tags", ()), is_fresh="tags" in fresh, allow_secret=allow_secret
+    )
+    values["notices"] = (*told, *notices)
     values["event_time"] = _instant(values, "event_time", Edge.FIRST)
     values["valid_from"] = _instant(values, "valid_from", Edge.FIRST)
     values["valid_to"] = _instant(values, "valid_to", Edge.NEXT)
     check_interval(values["valid_from"], values["valid_to"])
     values["expires_at"] = _expiry(values.get("expires"), values.get("layer", Layer.LONG_TERM), at)
     known = {entry.name for entry in fields(NewMemory)}
-    return NewMemory(**{name: value for name, value in values.items() if name in known})
+    return marked(gated(NewMemory(**{name: value for name, value in values.items() if name in known})))
 
 
 class Clearable(StrEnum):
@@ -55,7 +73,10 @@ class Clearable(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What an update changes: values as people write them, and what it empties."""
+    """What an update changes: values as people write them, and what it empties.
+
+    Only texts that it brings are looked through for secrets; what a person once allowed stays.
+    """
 
     values: Mapping[str, Any]
     leaves_project: bool = False
@@ -63,10 +84,11 @@ class Edit:
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
     clear: tuple[Clearable, ...] = ()
+    allow_secret: bool = False
 
     def require_something(self) -> None:
         """Refuse an update that names nothing to change, or a field both to set and to empty."""
-        if self == Edit({}):
+        if replace(self, allow_secret=False) == Edit({}):
             raise Usage("update names nothing to change.", hint="See: mem update --help")
         both = [field.value for field in self.clear if field.value in self.values]
         if both:
@@ -86,11 +108,14 @@ class Edit:
             values["expires_at" if field is Clearable.EXPIRES else field.value] = (
                 () if field is Clearable.TAGS else None
             )
-        kept = [tag for tag in (self.tags or values["tags"]) if tag not in tags(self.remove_tags)]
-        values["tags"] = (*kept, *self.add_tags)
+        kept = [tag for tag in values["tags"] if not self.tags and tag not in tags(self.remove_tags)]
+        brought = [tag for tag in self.tags if tag not in tags(self.remove_tags)]
+        added, told = _clean_tags((*brought, *self.add_tags), is_fresh=True, allow_secret=self.allow_secret)
+        values["tags"] = (*kept, *added)
         if self.leaves_project:
             values["project"] = None
-        return _checked(values, at=at)
+        after = _checked(values, at=at, fresh=self.values.keys(), allow_secret=self.allow_secret)
+        return replace(after, notices=(*told, *after.notices))
 
 
 def successor(
@@ -101,6 +126,7 @@ def successor(
     rationale: str | None,
     valid_from: str | None,
     at: str,
+    allow_secret: bool = False,
 ) -> NewMemory:
     """What holds after `before`: its attributes with the new text and an open interval."""
     values = _fields(before) | {
@@ -112,12 +138,23 @@ def successor(
         "valid_to": None,
         "expires_at": layer_expiry(before.layer, at),
     }
-    return _checked(values, at=at)
+    return _checked(values, at=at, fresh=FREE_TEXTS, allow_secret=allow_secret)
 
 
 def renewed(memory: NewMemory, *, at: str) -> NewMemory:
     """The memory with a new lifetime of its layer."""
     return replace(memory, expires_at=layer_expiry(memory.layer, at))
+
+
+def project_to_write(name: str | None) -> str | None:
+    """The name of a project that something is written to; raises `Usage` for one that holds a secret."""
+    labels = _redact(name).labels if name is not None else ()
+    if labels:
+        raise Usage(
+            f"The name of a project cannot hold a secret ({', '.join(labels)}).",
+            hint="Name another one: --project NAME.",
+        )
+    return name
 
 
 def project_name(name: str) -> str:
@@ -135,26 +172,104 @@ def _fields(memory: NewMemory) -> dict[str, Any]:
     return {entry.name: getattr(memory, entry.name) for entry in fields(memory)}
 
 
-def _checked(values: dict[str, Any], *, at: str) -> NewMemory:
+def _checked(values: dict[str, Any], *, at: str, fresh: Collection[str], allow_secret: bool) -> NewMemory:
     """Like `draft`, but keeps an expiry that is set already."""
     expires_at = values.pop("expires_at", None)
-    checked = draft(values, at=at)
+    checked = draft(values, at=at, fresh=fresh, allow_secret=allow_secret)
     if values.get("expires"):
         return checked
     return replace(checked, expires_at=expires_at)
 
 
-def text(name: str, value: str | None, longest: int) -> str | None:
-    """A text without white space around it; None if nothing is left; raises `Usage` if it is too long."""
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """A text as it may be written, None if nothing is left; and what its writer should know of that."""
+
+    text: str | None
+    notices: tuple[Notice, ...] = ()
+
+
+def clean(
+    name: str, value: str | None, longest: int, *, is_fresh: bool = True, allow_secret: bool = False
+) -> Clean:
+    """A text without white space around it and without secrets; raises `Usage` if it is too long.
+
+    `name` is what the text is to its writer. Secrets stay in a text that is not fresh, since it is in the
+    store already, and where a person allows them.
+    """
     if value is None or not value.strip():
-        return None
+        return Clean(None)
     stripped = value.strip()
-    if len(stripped) > longest:
+    _require_short(name, stripped, longest)
+    if not is_fresh:
+        return Clean(stripped)
+    notices = _damaged(name, stripped)
+    if not allow_secret:
+        redacted = _redact(stripped)
+        stripped, notices = redacted.text, (*_redacted(name, redacted.labels), *notices)
+        _require_short(name, stripped, longest)
+    return Clean(stripped, notices)
+
+
+def text(name: str, value: str | None, longest: int) -> str | None:
+    """The text that `clean` gives, for those who have nobody to tell what it found."""
+    return clean(name, value, longest).text
+
+
+def reason(given: str | None) -> Clean:
+    """Why a person or an agent does something, as it may be kept."""
+    return clean("reason", given, LONGEST_REASON)
+
+
+def _require_short(name: str, given: str, longest: int) -> None:
+    if len(given) > longest:
         raise Usage(
-            f"{name} has {len(stripped):,} characters; at most {longest:,} are kept.",
+            f"{name} has {len(given):,} characters; at most {longest:,} are kept.",
             hint="Split it into several memories.",
         )
-    return stripped
+
+
+def _redacted(name: str, labels: tuple[str, ...]) -> tuple[Notice, ...]:
+    if not labels:
+        return ()
+    told = f"{name} held a secret ({', '.join(labels)}); it was taken out before anything was stored."
+    return (Notice("secret_redacted", told),)
+
+
+def _redact(given: str) -> "Redacted":
+    from mem.truth.redact import redact  # not above: who only reads pays for every import
+
+    return redact(given)
+
+
+# What UTF-8 looks like where it was read as Windows-1252, and what stands for bytes that could not be read.
+_DAMAGE = re.compile(
+    "\ufffd|Ã[\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u00bf€ƒŠŒŽšœžŸ]|Â[\u00a3-\u00a9\u00ae-\u00b7\u00bd]"
+    "|â€[™œ\u009d˜“”¦¢]|ðŸ|ã[€‚ƒ][\u0080-\u00bf]"
+)
+
+
+def _damaged(name: str, given: str) -> tuple[Notice, ...]:
+    found = None if given.isascii() else _DAMAGE.search(given)
+    if found is None:
+        return ()
+    told = f"{name} seems to have been read in a wrong encoding: it holds {found[0]!r}."
+    return (Notice("damaged_encoding", told),)
+
+
+def _clean_tags(
+    values: Iterable[str], *, is_fresh: bool, allow_secret: bool
+) -> tuple[tuple[str, ...], tuple[Notice, ...]]:
+    """Tags as they may be written, and what their writer should know."""
+    given = tuple(values)
+    if not is_fresh:
+        return tags(given), ()
+    notices = [notice for tag in given for notice in _damaged("tag", tag)]
+    if allow_secret:
+        return tags(given), tuple(notices)
+    redacted = [_redact(tag) for tag in given]
+    labels = dict.fromkeys(label for one in redacted for label in one.labels)
+    return tags(one.text for one in redacted), (*_redacted("tag", tuple(labels)), *notices)
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -164,7 +279,10 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
         raise Usage("A tag is empty.", hint="Leave it out.")
     for tag in kept:
         if len(tag) > LONGEST_TAG:
-            raise Usage(f"The tag '{tag[:40]}…' has {len(tag)} characters; at most {LONGEST_TAG} are kept.")
+            raise Usage(
+                f"The tag '{_redact(tag).text[:40]}…' has {len(tag)} characters; "
+                f"at most {LONGEST_TAG} are kept."
+            )
     if len(kept) > MOST_TAGS:
         raise Usage(f"{len(kept)} tags are too many; at most {MOST_TAGS} are kept.")
     return tuple(kept)

@@ -1,31 +1,17 @@
-"""Near-duplicates: named to the writer, never merged."""
+"""Near-duplicates and possible contradictions: named to the writer, never merged."""
 
-import re
 from collections.abc import Sequence
 
 import apsw
 
+from mem.search.close_pairs import LEAST_SHARED
 from mem.search.text import words
 from mem.store import memories
+from mem.truth.judging import ABOUT_ONE, Judge, comparable
 from mem.truth.names import names
 from mem.values import Memory, Notice
 
-CLOSE_MEANING = 0.80  # centred cosine of two stored texts
-CLOSE_WORDS = 0.60  # shared words over all words (Jaccard)
 MOST_NAMED = 3
-
-_NUMBERS = re.compile(r"\d+(?:[.:]\d+)*")
-_NEGATIONS = frozenset(
-    (
-        *("no", "not", "never", "without", "don't", "doesn't", "isn't", "aren't", "won't", "cannot", "can't"),
-        *("nicht", "kein", "keine", "keinen", "nie", "niemals", "ohne"),
-        *("ne", "pas", "jamais", "sans", "aucun", "aucune"),
-        *("sin", "nunca", "ningún", "ninguna", "não", "nem", "sem", "nenhum", "nenhuma"),
-        *("не", "нет", "никогда", "без"),
-    )
-)
-# Scripts without spaces: looked for anywhere in the text.
-_NEGATING_PARTS = ("不", "没", "沒", "无", "無", "ない", "ません")
 
 
 def near_duplicates(
@@ -36,7 +22,7 @@ def near_duplicates(
     `neighbours` are candidates with their centred cosine to it (0 where there is none). Texts that differ
     in a number, a version, a name or a negation are reported as a possible contradiction instead.
     """
-    own = set(words(mine.content))
+    judge, own = Judge(), set(words(mine.content))
     notices: list[Notice] = []
     others = memories.by_ids(db, [other for other, _ in neighbours])
     for other_id, cosine in neighbours:
@@ -45,36 +31,49 @@ def near_duplicates(
             other is None
             or other.id == mine.id
             or other.kind is not mine.kind
+            or other.entity != mine.entity
             or other.project != mine.project
         ):
             continue
+        if 0 < cosine < ABOUT_ONE:
+            continue
         theirs = set(words(other.content))
+        if not comparable(own, theirs):
+            continue
         overlap = len(own & theirs) / max(1, len(own | theirs))
-        if cosine >= CLOSE_MEANING or overlap >= CLOSE_WORDS:
-            notices.append(_notice(mine, other, cosine, overlap))
-    return tuple(notices[:MOST_NAMED])
+        found = _notice(judge, mine, other, cosine, overlap)
+        if found is not None:
+            notices.append(found)
+        if len(notices) == MOST_NAMED:
+            break
+    return tuple(notices)
 
 
-def _notice(mine: Memory, other: Memory, cosine: float, overlap: float) -> Notice:
-    meaning = f"meaning {cosine:.2f}, " if cosine else ""  # 0 stands for vectors that were not compared
+def _notice(judge: Judge, mine: Memory, other: Memory, cosine: float, overlap: float) -> Notice | None:
+    compared = cosine or None  # 0 stands for vectors that were not compared
+    meaning = f"meaning {cosine:.2f}, " if compared else ""
     near = f"#{other.id} is near ({meaning}words {overlap:.2f}): {other.content[:120]!r}."
-    if _differs(mine.content, other.content):
+    reasons = (
+        judge.contradiction(mine.content, other.content, cosine=compared) if _near(compared, overlap) else ()
+    )
+    if not reasons:
+        if not judge.repetition(mine.content, other.content, cosine=compared, overlap=overlap):
+            return None
+        reasons = judge.difference(mine.content, other.content).reasons
+    if reasons or _name_others(mine.content, other.content):
+        differing = " and ".join(reasons) or "name"
         replace = f"mem supersede {other.id} --by {mine.id}"
-        hint = f" They differ in a number, name or negation; if the new one replaces it: {replace}"
+        hint = f" They differ in {differing}; if the new one replaces it: {replace}"
         return Notice("possible_contradiction", near + hint, (other.id,))
     return Notice("near_duplicate", near, (other.id,))
 
 
-def _differs(mine: str, other: str) -> bool:
-    if sorted(_NUMBERS.findall(mine)) != sorted(_NUMBERS.findall(other)):
-        return True
+def _near(cosine: float | None, overlap: float) -> bool:
+    """Whether two texts have enough in common to be compared: all that the search gives need not have."""
+    return cosine is not None or overlap >= LEAST_SHARED
+
+
+def _name_others(mine: str, other: str) -> bool:
+    """Whether each names something else; one more name is only more detail."""
     ours, theirs = names(mine), names(other)
-    # One more name is more detail; a name in another's place is another statement.
-    return bool(ours - theirs and theirs - ours) or _negates(mine) != _negates(other)
-
-
-def _negates(text: str) -> bool:
-    folded = text.casefold().replace("’", "'")
-    return not _NEGATIONS.isdisjoint(re.findall(r"[\w']+", folded)) or any(
-        part in folded for part in _NEGATING_PARTS
-    )
+    return bool(ours - theirs and theirs - ours)
