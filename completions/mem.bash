@@ -37,23 +37,23 @@ _mem() {
             _mem_words 'learning decision observation summary' "$word"
             return
             ;;
-        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | reject:--reason | trust:--reason | recall:--limit | recall:--project | recall:--tag | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | recall:--surface | recall:--deadline-ms | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | contradictions:--limit | contradictions:--project | stats:--project | context:--budget | context:--project | context:--deadline-ms | session-start:--project | session-start:--budget | session-end:--summary | session-end:--task | sessions:--limit | sessions:--offset | sessions:--project | log:--limit | log:--offset | log:--project | log:--operation | log:--client | log:--session | log:--memory | log:--since | log:--until | log:--after | undo:--reason | review:--limit | review:--offset | review:--project | approve:--content | approve:--reason)
+        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | reject:--reason | trust:--reason | recall:--limit | recall:--project | recall:--tag | recall:--entity | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | recall:--surface | recall:--deadline-ms | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--entity | list:--source | list:--client | list:--session | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | contradictions:--limit | contradictions:--project | trace:--project | why:--project | claude-memory:--limit | claude-memory:--project | stats:--project | reflect:--days | reflect:--stale-days | reflect:--limit | reflect:--project | observe:--type | observe:--importance | observe:--confidence | observe:--project | observe:--tag | observe:--source | observe:--event-time | observe:--valid-from | observe:--valid-to | observe:--expires | observe:--supersedes | entity:--type | entity:--depth | entity:--project | entity:--valid-at | entity:--known-at | entities:--type | entities:--limit | entities:--offset | entities:--project | entities:--deadline-ms | entity-set:--type | entity-set:--name | entity-set:--summary | entity-set:--alias | entity-set:--remove-alias | entity-set:--project | entity-set:--reason | entity-merge:--project | entity-merge:--reason | entity-forget:--type | entity-forget:--project | relate:--weight | relate:--valid-from | relate:--valid-to | relate:--project | relate:--reason | unrelate:--valid-to | unrelate:--project | unrelate:--reason | context:--budget | context:--project | context:--deadline-ms | session-start:--project | session-start:--budget | session-end:--summary | session-end:--task | sessions:--limit | sessions:--offset | sessions:--project | profile:--project | goal:--project | log:--limit | log:--offset | log:--project | log:--operation | log:--client | log:--session | log:--memory | log:--since | log:--until | log:--after | undo:--reason | review:--limit | review:--offset | review:--project | approve:--content | approve:--reason)
             :
             return
             ;;
-        store:--category | update:--category | recall:--category | list:--category)
+        store:--category | update:--category | recall:--category | list:--category | observe:--category)
             _mem_words 'general people project decision feedback bug relationship skill preference pattern mistake insight research architecture infrastructure tool workflow performance security' "$word"
             return
             ;;
-        store:--level | update:--level | recall:--level | list:--level)
+        store:--level | update:--level | recall:--level | list:--level | observe:--level)
             _mem_words 'meta_knowledge semi_abstract concrete_trace' "$word"
             return
             ;;
-        store:--layer | update:--layer | recall:--layer | list:--layer)
+        store:--layer | update:--layer | recall:--layer | list:--layer | observe:--layer)
             _mem_words 'working short_term long_term permanent' "$word"
             return
             ;;
-        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | reject:--db | trust:--db | forget:--db | recall:--db | get:--db | list:--db | history:--db | contradictions:--db | stats:--db | context:--db | session-start:--db | session-end:--db | sessions:--db | log:--db | undo:--db | maintain:--db | review:--db | approve:--db | doctor:--db | config:--db | serve:--db | worker:--db | hooks:--db | completions:--db | :--db)
+        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | reject:--db | trust:--db | forget:--db | recall:--db | get:--db | list:--db | history:--db | contradictions:--db | trace:--db | why:--db | cite:--db | claude-memory:--db | stats:--db | reflect:--db | observe:--db | entity:--db | entities:--db | entity-set:--db | entity-merge:--db | entity-forget:--db | relate:--db | unrelate:--db | context:--db | session-start:--db | session-end:--db | sessions:--db | profile:--db | goal:--db | log:--db | undo:--db | maintain:--db | review:--db | approve:--db | doctor:--db | config:--db | serve:--db | worker:--db | hooks:--db | completions:--db | :--db)
             _mem_files "$word"
             return
             ;;
@@ -78,7 +78,11 @@ _mem() {
             return
             ;;
         list:--sort)
-            _mem_words 'recorded importance event_time' "$word"
+            _mem_words 'recorded changed event_time importance confidence recalls id' "$word"
+            return
+            ;;
+        entity:--format)
+            _mem_words 'mermaid dot' "$word"
             return
             ;;
         log:--actor)
@@ -98,16 +102,31 @@ _mem() {
             reject) _mem_words '--reason --db --json --help' "$word" ;;
             trust) _mem_words '--reason --db --json --help' "$word" ;;
             forget) _mem_words '--yes --db --json --help' "$word" ;;
-            recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --status --trust --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --surface --deadline-ms --db --json --help' "$word" ;;
+            recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --entity --status --trust --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --surface --deadline-ms --db --json --help' "$word" ;;
             get) _mem_words '--valid-at --known-at --db --json --help' "$word" ;;
-            list) _mem_words '--limit --offset --sort --project --all-projects --kind --category --level --layer --tag --status --trust --min-importance --min-confidence --since --until --valid-at --known-at --db --json --help' "$word" ;;
+            list) _mem_words '--limit --offset --sort --reverse --project --all-projects --kind --category --level --layer --tag --entity --source --client --session --status --trust --expired --min-importance --min-confidence --since --until --valid-at --known-at --db --json --help' "$word" ;;
             history) _mem_words '--db --json --help' "$word" ;;
             contradictions) _mem_words '--limit --project --all-projects --kind --db --json --help' "$word" ;;
+            trace) _mem_words '--project --all-projects --db --json --help' "$word" ;;
+            why) _mem_words '--project --all-projects --db --json --help' "$word" ;;
+            cite) _mem_words '--db --json --help' "$word" ;;
+            claude-memory) _mem_words '--limit --project --all-projects --db --json --help' "$word" ;;
             stats) _mem_words '--project --all-projects --db --json --help' "$word" ;;
+            reflect) _mem_words '--days --stale-days --limit --project --all-projects --db --json --help' "$word" ;;
+            observe) _mem_words '--type --category --level --layer --importance --confidence --project --global --tag --source --event-time --valid-from --valid-to --expires --supersedes --force --allow-secret --db --json --help' "$word" ;;
+            entity) _mem_words '--type --depth --project --all-projects --valid-at --known-at --graph --format --db --json --help' "$word" ;;
+            entities) _mem_words '--type --limit --offset --project --all-projects --deadline-ms --db --json --help' "$word" ;;
+            entity-set) _mem_words '--type --name --summary --alias --remove-alias --project --global --reason --db --json --help' "$word" ;;
+            entity-merge) _mem_words '--project --all-projects --reason --db --json --help' "$word" ;;
+            entity-forget) _mem_words '--type --project --all-projects --yes --db --json --help' "$word" ;;
+            relate) _mem_words '--weight --valid-from --valid-to --project --all-projects --reason --db --json --help' "$word" ;;
+            unrelate) _mem_words '--valid-to --project --all-projects --reason --db --json --help' "$word" ;;
             context) _mem_words '--budget --project --all-projects --deadline-ms --hook --db --json --help' "$word" ;;
             session-start) _mem_words '--project --budget --db --json --help' "$word" ;;
             session-end) _mem_words '--summary --task --db --json --help' "$word" ;;
             sessions) _mem_words '--limit --offset --project --all-projects --db --json --help' "$word" ;;
+            profile) _mem_words '--project --global --db --json --help' "$word" ;;
+            goal) _mem_words '--project --global --db --json --help' "$word" ;;
             log) _mem_words '--limit --offset --project --all-projects --operation --actor --client --session --memory --since --until --after --follow --db --json --help' "$word" ;;
             undo) _mem_words '--reason --db --json --help' "$word" ;;
             maintain) _mem_words '--dry-run --db --json --help' "$word" ;;
@@ -123,9 +142,11 @@ _mem() {
         return
     fi
     case $command:$((COMP_CWORD - index)) in
-        :*) _mem_words 'store store-batch update supersede archive restore reject trust forget recall get list history contradictions stats context session-start session-end sessions log undo maintain review approve doctor config serve worker hooks completions' "$word" ;;
+        :*) _mem_words 'store store-batch update supersede archive restore reject trust forget recall get list history contradictions trace why cite claude-memory stats reflect observe entity entities entity-set entity-merge entity-forget relate unrelate context session-start session-end sessions profile goal log undo maintain review approve doctor config serve worker hooks completions' "$word" ;;
         store-batch:1) _mem_files "$word" ;;
         trust:2) _mem_words 'unverified verified disputed' "$word" ;;
+        profile:1) _mem_words 'get set clear history' "$word" ;;
+        goal:1) _mem_words 'get set clear history' "$word" ;;
         config:1) _mem_words 'list get set path' "$word" ;;
         worker:1) _mem_words 'status stop' "$word" ;;
         hooks:1) _mem_words 'install uninstall show' "$word" ;;

@@ -109,6 +109,18 @@ SETTINGS = {
         ),
         Known("traces.days", 7, "Days that recall traces are kept.", minimum=1, maximum=90),
         Known("traces.most", 10_000, "How many recall traces are kept at most.", minimum=1, maximum=100_000),
+        Known(
+            "claude-memory.dirs",
+            "",
+            "Folders of Claude's own memory that claude-memory reads, such as ~/.claude/projects; with "
+            "several, as in PATH.",
+        ),
+        Known(
+            "reflect.miss-texts",
+            False,
+            "Keep what recall was asked in vain for 30 days, so that reflect can name it: on or off; "
+            "otherwise it is only counted.",
+        ),
         Known("store.timeout-ms", 10_000, "How long a write waits for another writer.", maximum=600_000),
     )
 }

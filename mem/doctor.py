@@ -12,7 +12,7 @@ from mem.embed import Embedder, EmbeddingError, Role
 from mem.embed.files import verify_files
 from mem.paths import bundled_model, places
 from mem.results import Check, Diagnosis
-from mem.search import index
+from mem.search import entities, index
 from mem.store import embeddings, free_texts, integrity, migrations
 from mem.store.connect import Store, file_system, vector_extension
 
@@ -94,12 +94,13 @@ def _audit(store: Store) -> Check:
 
 def _indexes(store: Store, *, fix: bool) -> Check:
     with store.write() as db:
-        found = index.problems(db, has_vectors=store.has_vectors)
+        found = index.problems(db, has_vectors=store.has_vectors) + entities.problems(db)
         if not found:
-            return Check("indexes", True, "words and vectors are in step with the memories")
+            return Check("indexes", True, "words and vectors are in step with the memories and entities")
         if not fix:
             return Check("indexes", False, "; ".join(found), "mem doctor --fix")
         count = index.rebuild(db, has_vectors=store.has_vectors)
+        entities.rebuild(db)
     return Check("indexes", False, f"rebuilt over {count} memories ({'; '.join(found)})", fixed=True)
 
 
@@ -115,7 +116,7 @@ def _vectors(store: Store) -> Check:
     with store.read() as db:
         model = embeddings.active_model(db)
         stored, pending = embeddings.coverage(db, model)
-    return Check("vectors", True, f"{stored} memories have theirs, {pending} wait for them")
+    return Check("vectors", True, f"{stored} memories and entities have theirs, {pending} wait for them")
 
 
 def _model(embedder: Embedder | None) -> Check:

@@ -2,7 +2,8 @@
 
 Contract: `schema_version` is 1 and comes first; later versions of `mem` only add fields. A memory has the
 same fields wherever it appears; a hit has those of its memory with `score`, `why` and `surfaced` beside
-them, an item of a context block those of its memory with `section`.
+them, an item of a context block those of its memory with `section`, one that `reflect` names as much used
+those of its memory with `recalls` and `last_recalled_at`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from mem.errors import MemError
-from mem.results import ContextItem, Hit, Stored
+from mem.results import ContextItem, Hit, Stored, UsedMemory
 
 SCHEMA_VERSION = 1
 
@@ -44,6 +45,12 @@ def _plain(value: Any) -> Any:
         case Hit():
             extra = {"score": round(value.score, 4), "why": _plain(value.why), "surfaced": value.surfaced}
             return {**_plain(value.memory), **extra}
+        case UsedMemory():
+            return {
+                **_plain(value.memory),
+                "recalls": value.recalls,
+                "last_recalled_at": value.last_recalled_at,
+            }
         case ContextItem():
             return {**_plain(value.memory), "section": value.section}
         case Stored() if value.refusal is None:

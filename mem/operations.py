@@ -44,6 +44,7 @@ class Panel(StrEnum):
 
     REMEMBER = "Remember"
     FIND = "Find"
+    GRAPH = "People and things"
     SESSIONS = "Sessions and context"
     REVIEW = "Review and audit"
     UPKEEP = "Upkeep"

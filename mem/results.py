@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mem.values import Layer, Memory, Mode, Notice, Session
+from mem.values import Entity, Layer, Memory, Mode, Moment, Notice, Relation, Rule, Said, Session
 
 
 class Action(StrEnum):
@@ -56,6 +56,14 @@ class Stored:
     @property
     def exit_status(self) -> int:
         return 4 if self.action is Action.REFUSED else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Observed(Stored):
+    """The outcome of storing an observation, and the entity that it is about; `created` with it or before."""
+
+    about: Entity | None = None
+    created: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +155,82 @@ class Recall:
     elsewhere: int | None = None
 
 
+class Direction(StrEnum):
+    """Which way a relation runs, seen from one entity."""
+
+    OUT = "out"
+    IN = "in"
+    ITSELF = "itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation as one entity sees it, with the entity at the other end."""
+
+    relation: Relation
+    direction: Direction
+    other: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPage:
+    """Entities by name, or by how well they fit a question. `total` counts also those beyond the page."""
+
+    total: int
+    entities: tuple["EntityHit", ...]
+    query: str | None = None
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntityHit:
+    """An entity in a list, with how much is known of it; with a question, also how well it fits, 0-1."""
+
+    entity: Entity
+    observations: int
+    relations: int
+    score: float | None = None
+    why: Mapping[str, LegScore] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """An entity with what holds of it, and its neighbourhood within `depth` steps: `nodes` and `edges`.
+
+    `total` counts all observations, also those beyond the newest thousand.
+    """
+
+    entity: Entity
+    observations: tuple[Memory, ...]
+    relations: tuple[Link, ...]
+    moment: Moment
+    depth: int = 1
+    total: int = 0
+    nodes: tuple[Entity, ...] = ()
+    edges: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntityChanged:
+    """An entity as an operation left it; after a merge also how much moved along."""
+
+    action: str
+    entity: Entity
+    observations: int = 0
+    relations: int = 0
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A relation as an operation left it, with both of its entities."""
+
+    action: str
+    relation: Relation
+    subject: Entity
+    object: Entity
+
+
 @dataclass(frozen=True, slots=True)
 class Memories:
     """Memories by id or by filter. `total` counts all that match, also those beyond the page."""
@@ -182,6 +266,118 @@ class ContextBlock:
     trace_id: str | None
     items: tuple[ContextItem, ...]
     left_out: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TracedMemory:
+    """A memory in a trace: its rank in each leg if it was shown, the rule if not, and whether it is live now.
+
+    `state` is `live`, a status, `expired`, `ended`, `not_yet`, or `forgotten` for what is no longer there.
+    """
+
+    id: int
+    score: float | None
+    ranks: Mapping[str, int]
+    rule: Rule | None
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What one recall weighed, without its words.
+
+    `confidence` is how likely it was that something fitted, 0-1, `threshold` what a hook asked of it.
+    `elsewhere` counts the memories that belong to other projects, of which nothing else is told.
+    """
+
+    trace_id: str
+    operation: str
+    at: str
+    client: str | None
+    session: str | None
+    project: str | None
+    mode: Mode
+    degraded: tuple[str, ...]
+    total: int
+    confidence: float | None
+    threshold: float | None
+    signals: Mapping[str, Any]
+    shown: tuple[TracedMemory, ...]
+    withheld: tuple[TracedMemory, ...]
+    elsewhere: int
+
+
+class Place(StrEnum):
+    """Where the last hook was looked for and found."""
+
+    SESSION = "session"
+    PROJECT = "project"
+    ANYWHERE = "anywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a hook showed last and held back, with the texts of both; nothing if no hook has asked yet."""
+
+    place: Place | None
+    trace: Traced | None
+    memories: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A text with no citations but of what was shown; `rejected` are the ids that were taken out."""
+
+    text: str
+    trace_found: bool
+    valid: tuple[int, ...]
+    rejected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sayings:
+    """Goal or profile, as they hold or as they were, newest first; `project` is where they were said.
+
+    `name` is `goal` or the field that is asked for, None for all of the profile.
+    """
+
+    action: str
+    name: str | None
+    project: str | None
+    changed: bool
+    settings: tuple[Said, ...]
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignNote:
+    """Where a note of another program's memory comes from; its text stands in the fence alone."""
+
+    project: str
+    path: str
+    name: str
+    description: str
+    type: str | None
+    modified: str
+    session: str | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignNotes:
+    """What Claude's own memory files say: `text` is fenced, since nobody has checked it.
+
+    `files` were searched, `skipped` says how many were not and why; `elsewhere` are hits of other projects.
+    """
+
+    query: str
+    text: str
+    total: int
+    elsewhere: int
+    files: int
+    skipped: Mapping[str, int]
+    roots: tuple[str, ...]
+    hits: tuple[ForeignNote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +442,11 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A memory that an event is about; one that was forgotten has no number any more."""
+    """A memory or an entity that an event is about; one that was forgotten has no number any more."""
 
     id: int | None
     uid: str
+    kind: str = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +579,39 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class UsedMemory:
+    """A memory with how often it was recalled, and when last."""
+
+    memory: Memory
+    recalls: int
+    last_recalled_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsedMemories:
+    """The memories that were recalled of late. In every section `total` counts also those not shown."""
+
+    total: int
+    memories: tuple[UsedMemory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HotEntity:
+    """An entity with how much was observed of it of late."""
+
+    entity: Entity
+    observations: int
+
+
+@dataclass(frozen=True, slots=True)
+class HotEntities:
+    """The entities of which something was observed of late."""
+
+    total: int
+    entities: tuple[HotEntity, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Contradictions:
     """Contradictions, the closest first. `total` counts all that were found, also those beyond the limit.
 
@@ -396,8 +626,65 @@ class Contradictions:
 
 
 @dataclass(frozen=True, slots=True)
+class Queue:
+    """How many memories wait for a person, and the numbers of the oldest."""
+
+    total: int
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MissedQuestion:
+    """A question that found nothing, how often, and when last."""
+
+    question: str
+    asked: int
+    last_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlindSpots:
+    """How often questions found nothing, by local day, project, operation, mode and number of terms.
+
+    `questions` stays empty unless the user lets their texts be kept.
+    """
+
+    total: int
+    by_day: Mapping[str, int]
+    by_project: Mapping[str, int]
+    by_operation: Mapping[str, int]
+    by_mode: Mapping[str, int]
+    by_terms: Mapping[str, int]
+    questions: tuple[MissedQuestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """What stands out, by section: used, unused, waiting, not known. `days` and `stale_days` bound them."""
+
+    project: str | None
+    all_projects: bool
+    days: int
+    stale_days: int
+    most_used: UsedMemories
+    stale: Memories
+    hot_entities: HotEntities
+    open_decisions: Memories
+    contradictions: Contradictions
+    review: Queue
+    blind_spots: BlindSpots
+    cold: Memories
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts, coverage of vectors, size in bytes, and what the warm worker has counted, if one runs."""
+    """Counts, coverage of vectors, size in bytes, and what the warm worker has counted, if one runs.
+
+    `pressure` is temporary to lasting memories; `dead` are live ones that are over 30 days old and were never
+    recalled, `dead_share` of all live ones. `recent` is of the last 7 days: recalls, those that found nothing
+    (`miss_rate` is their share, 0-1), and apart from them the prompts that hooks searched for.
+    `added_by_week` is keyed by the Mondays of the last twelve weeks.
+    """
 
     total: int
     by_status: Mapping[str, int]
@@ -406,9 +693,26 @@ class Statistics:
     by_level: Mapping[str, int]
     by_category: Mapping[str, int]
     by_project: Mapping[str, int]
+    by_trust: Mapping[str, int]
+    temporary: int
+    lasting: int
+    pressure: float
+    dead: int
+    dead_share: float
+    recent_recalls: int
+    recent_misses: int
+    miss_rate: float
+    recent_prompts: int
+    recent_prompt_misses: int
+    added_by_week: Mapping[str, int]
+    entities: int
+    entities_by_type: Mapping[str, int]
+    relations: int
+    events: int
     model: str | None
     vectors_stored: int
     vectors_pending: int
+    vectors_by_model: Mapping[str, int]
     store_bytes: int
     wal_bytes: int
     worker: Mapping[str, int] | None = None

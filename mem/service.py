@@ -17,45 +17,61 @@ import apsw
 from mem import clock, config, doctor
 from mem.caller import Caller, current_caller
 from mem.clock import Edge
-from mem.context import block
+from mem.context import block, citations, explanations, foreign_notes
 from mem.context.block import Block
 from mem.context.notes import Notes
 from mem.context.sessions import SILENCE, Sessions
 from mem.embed import Embedder
 from mem.errors import MemError, NotFound, Refused, Usage
+from mem.exchange import claude_memory as claude_files
 from mem.operations import Doc, Panel, find_operation, operation, operations
 from mem.paths import places, store_path
 from mem.results import (
     Action,
     Batch,
     Changed,
+    Cited,
     ContextBlock,
     ContextItem,
     Contradictions,
     Diagnosis,
+    EntityChanged,
+    EntityHit,
+    EntityPage,
+    EntityView,
+    Explanation,
+    ForeignNotes,
     Forgotten,
     History,
     Hit,
+    LegScore,
     Log,
     Maintained,
     Memories,
+    Observed,
     Recall,
+    Reflection,
     Refusal,
+    Related,
     ReviewQueue,
+    Sayings,
     SessionEnded,
     SessionPage,
     SessionStarted,
     Statistics,
     Stored,
+    Traced,
     Undone,
     VectorState,
     Waiting,
     WindowUsed,
 )
 from mem.scope import Root, find_root
-from mem.search import index, neighbours, temporal
-from mem.search.embedding import Computed, Vectors
+from mem.search import considered, index, neighbourhood, neighbours, temporal
+from mem.search import entities as entity_search
+from mem.search.embedding import LONGEST_QUESTION, Computed, Vectors
 from mem.search.recall import Ask, Ranking, rank
+from mem.search.text import query_terms
 from mem.search.vector import Question
 from mem.store import (
     audit,
@@ -65,31 +81,42 @@ from mem.store import (
     memories,
     projects,
     proposals,
+    relations,
     sessions,
     statistics,
     traces,
     upkeep,
 )
+from mem.store import entities as entity_rows
 from mem.store.connect import Store
 from mem.store.events import Unit, unit_of_work
 from mem.store.filters import is_live, where
+from mem.store.misses import Missed
+from mem.store.settings import GOAL, PROFILE
 from mem.truth import (
     admission,
     contradictions,
     drafts,
     forgetting,
+    merging,
+    reflection,
     rejection,
     retention,
     review,
+    sayings,
     similar,
     supersession,
     trust,
     undo,
 )
+from mem.truth import entities as graph
+from mem.truth import relations as linking
+from mem.truth.fingerprint import embedded_text
 from mem.truth.writing import as_new, rewrite
 from mem.values import (
     ActorKind,
     Category,
+    Entity,
     Filter,
     Fusion,
     Kind,
@@ -100,6 +127,7 @@ from mem.values import (
     Moment,
     NewMemory,
     Notice,
+    SayingAction,
     Scope,
     Sort,
     Status,
@@ -119,6 +147,8 @@ Ids = Annotated[
 Id = Annotated[
     str, Doc("The memory: number, UUID, or a prefix of the UUID of 8 characters or more.", metavar="ID")
 ]
+EntityName = Annotated[str, Doc("The entity: number, UUID, name or alias.", metavar="ENTITY")]
+EntityType = Annotated[str | None, Doc("Only an entity of this type, where a name stands for several.")]
 Reason = Annotated[str | None, Doc("Why; kept with the memory and in the audit log.")]
 Force = Annotated[
     bool, Doc("Override that this was rejected, forgotten or archived; the log says so.", people=True)
@@ -145,6 +175,9 @@ Levels = Annotated[Sequence[Level], Doc("Only memories of this level.")]
 Layers = Annotated[Sequence[Layer], Doc("Only memories of this layer.")]
 Tags = Annotated[Sequence[str], Doc("Only memories with this tag; repeated: with all of them.")]
 Statuses = Annotated[Sequence[Status], Doc("Memories of this status instead of the active ones.")]
+OfEntity = Annotated[
+    str | None, Doc("Only what is observed about this entity: number, UUID, name or alias.", metavar="ENTITY")
+]
 MinImportance = Annotated[
     int | None, Doc("Only memories of at least this importance.", minimum=0, maximum=10)
 ]
@@ -180,6 +213,10 @@ class _Wanted:
     replaced: tuple[str, ...] = ()
     force: bool = False
     allow_secret: bool = False
+
+
+class _TurnedAway(Exception):
+    """An observation was refused, so that what its entity became by it goes again."""
 
 
 class Service:
@@ -594,7 +631,8 @@ class Service:
             erased = forgetting.forget(unit, numbers, has_vectors=self._store.has_vectors)
             notices = forgetting.notices(unit.db, erased)
         uids, folders = (*erased.uids, *before), places(self._caller.environment)
-        done = forgetting.sweep(self._store, erased, uids, folders, self._caller.actor)
+        again = f"mem forget {next(iter(uids))} --yes"
+        done = forgetting.sweep(self._store, erased, uids, folders, self._caller.actor, again=again)
         return dataclasses.replace(done, warnings=notices)
 
     # Find
@@ -619,6 +657,7 @@ class Service:
         level: Levels = (),
         layer: Layers = (),
         tag: Tags = (),
+        entity: OfEntity = None,
         status: Statuses = (),
         trust: Trusts = (),
         min_importance: MinImportance = None,
@@ -654,8 +693,9 @@ class Service:
             asked, degraded = self._vectors.question(query, mode, timeout=self.patience(deadline_ms))
         found = Mode.LEXICAL if asked is None else mode
         with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
             filter_ = Filter(
-                scope=self._scope(db, project, all_projects),
+                scope=scope,
                 moment=_moment(valid_at, known_at),
                 statuses=tuple(status),
                 kinds=tuple(kind),
@@ -664,6 +704,7 @@ class Service:
                 layers=tuple(layer),
                 trusts=tuple(trust),
                 tags=tuple(tag),
+                entity_id=_entity_number(db, entity, scope),
                 minimum_importance=min_importance,
                 minimum_confidence=min_confidence,
                 since=window.since if window and window.hard else None,
@@ -675,23 +716,25 @@ class Service:
             rows = memories.by_ids(db, [hit.id for hit in shown], table=ranking.rows)
             surfaced = self._cold(db, filter_, surface, ranking, now)
             elsewhere = self._elsewhere(db, ask, asked, ranking, now)
+            asked_in = self._current(db) if all_projects else scope.project
         if asked is not None and not self._store.has_vectors:
             degraded = (*degraded, "no_vector_extension")
         trace_id = traces.leave(
             self._store,
             traces.Trace(
-                operation="recall",
+                operation=traces.RECALL,
                 actor=self._caller.actor,
-                project=filter_.scope.project,
+                project=asked_in,
                 mode=found,
                 degraded=degraded,
                 total=len(ranking.hits),
                 signals=ranking.signals.as_record(),
                 shown=(
-                    *((hit.id, hit.score) for hit in shown),
-                    *((hit.memory.id, hit.score) for hit in surfaced),
+                    *considered.handed_out(shown),
+                    *(traces.Shown(hit.memory.id, hit.score) for hit in surfaced),
                 ),
-                considered=tuple((hit.id, hit.score) for hit in ranking.hits[limit:]),
+                withheld=considered.passed_over(ranking, limit),
+                missed=None if ranking.hits else self._missed(query, asked_in),
             ),
             self._later,
         )
@@ -740,7 +783,11 @@ class Service:
     @operation(
         panel=Panel.FIND,
         name="list",
-        examples=("mem list --kind decision --sort importance", "mem list --status archived --offset 20"),
+        examples=(
+            "mem list --kind decision --sort importance",
+            "mem list --status archived --offset 20",
+            "mem list --entity Ana --sort recalls --reverse",
+        ),
     )
     def list_(
         self,
@@ -748,8 +795,9 @@ class Service:
         limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=1000)] = 20,
         offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
         sort: Annotated[
-            Sort, Doc("Newest record, greatest importance, or newest event first.")
+            Sort, Doc("What it goes by, from the newest, the greatest or the most down.")
         ] = Sort.RECORDED,
+        reverse: Annotated[bool, Doc("The other way round.")] = False,
         project: Project = None,
         all_projects: AllProjects = False,
         kind: Kinds = (),
@@ -757,8 +805,16 @@ class Service:
         level: Levels = (),
         layer: Layers = (),
         tag: Tags = (),
+        entity: OfEntity = None,
+        source: Annotated[str | None, Doc("Only memories whose source holds this text.")] = None,
+        client: Annotated[Sequence[str], Doc("Only what this client wrote, by its name.")] = (),
+        session: Annotated[
+            str | None,
+            Doc("Only what was written in this session: number, UUID, or the host's name.", metavar="ID"),
+        ] = None,
         status: Statuses = (),
         trust: Trusts = (),
+        expired: Annotated[bool, Doc("Instead what has expired, whether or not it is archived yet.")] = False,
         min_importance: MinImportance = None,
         min_confidence: MinConfidence = None,
         since: Since = None,
@@ -769,9 +825,14 @@ class Service:
         """List memories, page by page."""
         moment = _moment(valid_at, known_at)
         window = _hard_window(since, until)
+        if expired and (status or not moment.is_now):
+            raise Usage(
+                "expired goes with no status, valid-at or known-at.", hint="It looks at what is over by now."
+            )
         with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
             filter_ = Filter(
-                scope=self._scope(db, project, all_projects),
+                scope=scope,
                 moment=moment,
                 statuses=tuple(status),
                 kinds=tuple(kind),
@@ -780,6 +841,11 @@ class Service:
                 layers=tuple(layer),
                 trusts=tuple(trust),
                 tags=tuple(tag),
+                entity_id=_entity_number(db, entity, scope),
+                source=source or None,
+                clients=tuple(client),
+                session_id=sessions.resolve(db, session) if session is not None else None,
+                expired=expired,
                 minimum_importance=min_importance,
                 minimum_confidence=min_confidence,
                 since=window.since if window else None,
@@ -787,7 +853,9 @@ class Service:
             )
             table = "memories" if moment.is_now else memories.select_as_of(db, moment)
             condition = where(filter_, now=clock.to_text(clock.now()))
-            total, found = memories.page(db, condition, sort=sort, limit=limit, offset=offset, table=table)
+            total, found = memories.page(
+                db, condition, sort=sort, reverse=reverse, limit=limit, offset=offset, table=table
+            )
         return Memories(total, tuple(found))
 
     @operation(panel=Panel.FIND, examples=("mem history 42",))
@@ -817,14 +885,447 @@ class Service:
             filter_ = Filter(scope=self._scope(db, project, all_projects), kinds=tuple(kind))
             return contradictions.find(db, filter_, now=clock.to_text(clock.now()), limit=limit)
 
+    @operation(panel=Panel.FIND, examples=("mem trace", "mem trace 0192f3a4-5b6c --json"))
+    def trace(
+        self,
+        id: Annotated[
+            str | None,
+            Doc(
+                "The trace_id of an answer, or 8 or more of its first characters; else the newest of this "
+                "session or project.",
+                metavar="TRACE",
+            ),
+        ] = None,
+        *,
+        project: Project = None,
+        all_projects: AllProjects = False,
+    ) -> Traced:
+        """Show what a recall weighed, without its words: what was shown, what was not, and by which rule.
+
+        Memories of other projects are only counted. Traces are kept for some days.
+        """
+        with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
+            record = traces.find(db, id) if id is not None else self._newest_trace(db, scope)
+            return explanations.of_trace(db, record, scope, now=clock.to_text(clock.now()))
+
+    @operation(panel=Panel.FIND, examples=("mem why", "mem why --all-projects --json"))
+    def why(self, *, project: Project = None, all_projects: AllProjects = False) -> Explanation:
+        """Explain what a hook showed last, or its silence: scores, what was held back and by which rule.
+
+        It is the last one of this session of the host, else of the project, else of any.
+        """
+        with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
+            session = self._caller.actor.session
+            return explanations.of_last_hook(db, session, scope, now=clock.to_text(clock.now()))
+
+    @operation(
+        panel=Panel.FIND,
+        examples=(
+            'mem cite 0192f3a4-5b6c "The API listens on port 81 [#42]."',
+            "mem cite 0192f3a4-5b6c - < answer.md",
+        ),
+    )
+    def cite(
+        self,
+        trace: Annotated[
+            str,
+            Doc(
+                "The trace_id of what was shown, or 8 or more of its first characters.",
+                metavar="TRACE",
+            ),
+        ],
+        text: Annotated[str, Doc("The text with the citations, at most 100,000 characters.", stdin=True)],
+    ) -> Cited:
+        """Keep those citations, such as [#42], whose memories a trace shows; strip all others from a text.
+
+        Any spacing and case; everything else stays as it is. An unknown trace strips all.
+        """
+        if len(text) > citations.LONGEST:
+            raise Usage(
+                f"The text has {len(text):,} characters; at most {citations.LONGEST:,} are checked.",
+                hint="Check it in parts.",
+            )
+        with self._store.read() as db:
+            shown = traces.shown(db, trace)
+            checked = citations.check(text, citations.among(db, shown or ()))
+        return Cited(checked.text, shown is not None, checked.valid, checked.rejected)
+
+    @operation(
+        panel=Panel.FIND,
+        examples=('mem claude-memory "how are releases made?"', "mem claude-memory postgres --all-projects"),
+    )
+    def claude_memory(
+        self,
+        query: Annotated[str, Doc("Words to look for.", stdin=True)],
+        *,
+        limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=20)] = 8,
+        project: Annotated[
+            str | None, Doc("Project, by name or as Claude names its folder; else the current one.")
+        ] = None,
+        all_projects: AllProjects = False,
+    ) -> ForeignNotes:
+        """Search the files of Claude's own memory by words; nothing of it is stored or changed.
+
+        The folders come from the setting claude-memory.dirs alone. What is found is fenced: nobody has
+        checked it.
+        """
+        if not query.strip():
+            raise Usage("The query is empty.", hint="Name a word: mem claude-memory postgres")
+        folders = claude_files.roots(self._caller.environment)
+        with self._store.read() as db:
+            own = self._slugs(db, project)
+        reading = claude_files.read(folders, own)
+        with self._store.read() as db:
+            return foreign_notes.search(
+                db, query, reading, None if all_projects else own, limit=limit, roots=folders
+            )
+
     @operation(panel=Panel.FIND, examples=("mem stats", "mem stats --all-projects --json"))
     def stats(self, *, project: Project = None, all_projects: AllProjects = False) -> Statistics:
-        """Count memories by status, kind, layer, level, category and project; coverage of vectors; size."""
+        """Count memories, people and things, recalls that found nothing, growth by week, vectors and bytes.
+
+        Memories are counted by status, kind, layer, level, category, project and trust.
+        """
         with self._store.read() as db:
             counted = statistics.count(
                 db, self._scope(db, project, all_projects), self._store.path, now=clock.to_text(clock.now())
             )
         return dataclasses.replace(counted, worker=worker_counts(self._store.path, self._caller.environment))
+
+    @operation(panel=Panel.FIND, examples=("mem reflect", "mem reflect --days 30 --limit 20 --all-projects"))
+    def reflect(
+        self,
+        *,
+        days: Annotated[
+            int, Doc("How many days back is of late: used, observed, asked in vain.", minimum=1, maximum=365)
+        ] = 7,
+        stale_days: Annotated[
+            int, Doc("After how many days what was never recalled is stale.", minimum=1, maximum=3650)
+        ] = 30,
+        limit: Annotated[int, Doc("How many in each section at most.", minimum=1, maximum=50)] = 5,
+        project: Project = None,
+        all_projects: AllProjects = False,
+    ) -> Reflection:
+        """Look back: what is used most, lies unused, waits to be settled, and what was asked in vain.
+
+        Nothing is changed. Questions that found nothing are only counted, unless reflect.miss-texts lets them
+        be kept.
+        """
+        shows_questions = bool(config.value("reflect.miss-texts", self._caller.environment))
+        with self._store.read() as db:
+            return reflection.reflect(
+                db,
+                self._scope(db, project, all_projects),
+                reflection.Span(days, stale_days, limit),
+                now=clock.now(),
+                shows_questions=shows_questions,
+            )
+
+    # People and things
+
+    @operation(
+        panel=Panel.GRAPH,
+        writes=True,
+        idempotent=True,
+        examples=(
+            'mem observe "billing service" "Ana has looked after it since May" --type service',
+            'mem observe Ana "prefers calls to mail" --type person --source standup --global',
+        ),
+    )
+    def observe(
+        self,
+        entity: EntityName,
+        content: Annotated[str, Doc("What is observed about it.", stdin=True)],
+        *,
+        type: Annotated[str | None, Doc("What it is, such as person, service or place; else thing.")] = None,
+        category: Annotated[Category, Doc("What it is about.")] = Category.GENERAL,
+        level: Annotated[Level, Doc("How general it is; meta_knowledge is earned.")] = Level.SEMI_ABSTRACT,
+        layer: Annotated[Layer, Doc("How long it lives.")] = Layer.LONG_TERM,
+        importance: Annotated[int, Doc("How much it matters.", minimum=0, maximum=10)] = 5,
+        confidence: Annotated[float, Doc("How sure it is.", minimum=0, maximum=1)] = 0.7,
+        project: Project = None,
+        global_: Global = False,
+        tag: Annotated[Sequence[str], Doc("A tag; may be repeated.")] = (),
+        source: Source = None,
+        event_time: EventTime = None,
+        valid_from: ValidFrom = None,
+        valid_to: ValidTo = None,
+        expires: Expires = None,
+        supersedes: Annotated[
+            Sequence[str],
+            Doc("An observation of it that this one replaces; may be repeated.", metavar="ID"),
+        ] = (),
+        force: Force = False,
+        allow_secret: AllowSecret = False,
+    ) -> Observed:
+        """Store an observation about an entity, which is made if there is none of that name and type.
+
+        An observation is a memory: it is recalled, superseded, rejected and reviewed like every other.
+        """
+        new = self._draft(
+            {
+                "content": content,
+                "kind": Kind.OBSERVATION,
+                "category": category,
+                "level": level,
+                "layer": layer,
+                "importance": importance,
+                "confidence": confidence,
+                "tags": tag,
+                "source": source,
+                "event_time": event_time,
+                "valid_from": valid_from,
+                "valid_to": valid_to,
+                "expires": expires,
+            },
+            project=project,
+            global_=global_,
+            allow_secret=allow_secret,
+        )
+        scope = Scope(new.project)
+        with self._store.read() as db:
+            known = graph.find_or_none(db, entity, scope, type_=type)
+        said = graph.to_observe(entity, type, known)
+        vectors = self._vectors.of_texts((embedded_text(new), said.text))
+        wanted = _Wanted(new, tuple(supersedes), force, allow_secret)
+        with self._change("observe", proposes=True) as unit:
+            # It may have come about, or changed its name, while the vectors were computed.
+            known = graph.find_or_none(unit.db, entity, scope, type_=type)
+            said = graph.to_observe(entity, type, known)
+            outcome = self._observe(unit, said, wanted, known)
+            vectors.save(unit)
+        if vectors.pieces:
+            self._fill_later()
+        return dataclasses.replace(outcome, **_annotation(self._annotated([outcome])[0]))
+
+    @operation(
+        panel=Panel.GRAPH,
+        examples=(
+            'mem entity "billing service"',
+            "mem entity Ana --valid-at 2026-03-01 --known-at 2026-05-01",
+            "mem entity 7 --depth 2 --graph",
+        ),
+    )
+    def entity(
+        self,
+        entity: EntityName,
+        *,
+        type: EntityType = None,
+        depth: Annotated[
+            int, Doc("Steps within which relations are followed for the neighbourhood.", minimum=1, maximum=3)
+        ] = 1,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        valid_at: ValidAt = None,
+        known_at: KnownAt = None,
+    ) -> EntityView:
+        """Open an entity: its observations and relations, as they are or as of either clock."""
+        moment = _moment(valid_at, known_at)
+        with self._store.read() as db:
+            return neighbourhood.view(
+                db,
+                entity,
+                self._scope(db, project, all_projects),
+                moment,
+                type_=type,
+                depth=depth,
+                now=clock.to_text(clock.now()),
+            )
+
+    @operation(panel=Panel.GRAPH, examples=("mem entities", 'mem entities "who pays" --type person'))
+    def entities(
+        self,
+        query: Annotated[
+            str | None,
+            Doc("What they should fit, by words and meaning; without it all, by name.", stdin=True),
+        ] = None,
+        *,
+        type: EntityType = None,
+        limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=1000)] = 20,
+        offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        deadline_ms: DeadlineMs = None,
+    ) -> EntityPage:
+        """List entities, or search them: names, aliases, summaries, and what is observed about them."""
+        now = clock.to_text(clock.now())
+        asked: Question | None = None
+        degraded: tuple[str, ...] = ()
+        if query and query.strip():
+            asked, degraded = self._vectors.question(query, Mode.HYBRID, timeout=self.patience(deadline_ms))
+        with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
+            found: Sequence[entity_search.Found] = ()
+            if query and query.strip():
+                found = entity_search.search(
+                    db, query, scope, asked, now=now, has_vectors=self._store.has_vectors
+                )
+                total, shown = graph.chosen(db, [one.id for one in found], type, limit, offset)
+            else:
+                wanted = None if type is None else graph.type_name(type)
+                total, shown = entity_rows.page(db, scope, type_=wanted, limit=limit, offset=offset)
+            known = neighbourhood.counts(db, [entity.id for entity in shown], scope, now=now)
+        fits = {one.id: one for one in found}
+        hits = tuple(EntityHit(entity, *known[entity.id], *_fit(fits.get(entity.id))) for entity in shown)
+        return EntityPage(total, hits, query, degraded)
+
+    @operation(
+        panel=Panel.GRAPH,
+        writes=True,
+        idempotent=True,
+        examples=(
+            'mem entity-set "billing service" --type service --alias billing --summary "Invoices, dunning"',
+            'mem entity-set 7 --name "Ana Souza"',
+        ),
+    )
+    def entity_set(
+        self,
+        entity: EntityName,
+        *,
+        type: Annotated[str | None, Doc("What it is, such as person, service or place.")] = None,
+        name: Annotated[str | None, Doc("Its new name; the old one becomes an alias.")] = None,
+        summary: Annotated[str | None, Doc("What it is, in a sentence or two; - for none.")] = None,
+        alias: Annotated[Sequence[str], Doc("Another name of it; may be repeated.")] = (),
+        remove_alias: Annotated[Sequence[str], Doc("A name that is not its own; may be repeated.")] = (),
+        project: Project = None,
+        global_: Global = False,
+        reason: Reason = None,
+    ) -> EntityChanged:
+        """Describe an entity: type, name, aliases and summary; it is made if there is none of that name."""
+        change = graph.Change(type, name, summary, tuple(alias), tuple(remove_alias))
+        with self._store.read() as db:
+            scope = Scope() if global_ else self._scope(db, project, all_projects=False)
+            known = graph.find_to_set(db, entity, scope, type_=type)
+        said = change.apply(entity, known)
+        vectors = self._vectors.of_texts([said.text])
+        why = drafts.reason(reason)
+        with self._change("entity-set", why.text) as unit:
+            known = graph.find_to_set(unit.db, entity, scope, type_=type)
+            said = change.apply(entity, known)
+            if known is None:
+                number, action = graph.create(unit, said, scope.project), "added"
+                projects.bind_if_named(unit, scope.project, self._own_root(unit.db, scope.project))
+            else:
+                graph.require_live(known)
+                number = known.id
+                action = "updated" if graph.rewrite(unit, known, said) else "known"
+            vectors.save(unit)
+        return self._entity_changed(action, number)
+
+    @operation(
+        panel=Panel.GRAPH,
+        writes=True,
+        destructive=True,
+        examples=('mem entity-merge "billing-svc" "billing service" --reason "one and the same"',),
+    )
+    def entity_merge(
+        self,
+        entity: Annotated[str, Doc("The entity that is another: id, name or alias.", metavar="ENTITY")],
+        into: Annotated[str, Doc("The entity that it lives on in.", metavar="INTO")],
+        *,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        reason: Reason = None,
+    ) -> EntityChanged:
+        """Merge an entity into another: observations, relations, names and rejections move along."""
+        why = drafts.reason(reason)
+        with self._change("entity-merge", why.text) as unit:
+            scope = self._scope(unit.db, project, all_projects)
+            from_, to = (graph.find(unit.db, reference, scope) for reference in (entity, into))
+            moved, related = merging.merge(unit, from_, to)
+        return dataclasses.replace(
+            self._entity_changed("merged", to.id), observations=moved, relations=related
+        )
+
+    @operation(
+        panel=Panel.GRAPH,
+        writes=True,
+        destructive=True,
+        people=True,
+        asks="Erase entity {entity} for good, with all that was observed of it?",
+        examples=("mem entity-forget 7", 'mem entity-forget "Ana Souza" --yes'),
+    )
+    def entity_forget(
+        self,
+        entity: EntityName,
+        *,
+        type: EntityType = None,
+        project: Project = None,
+        all_projects: AllProjects = False,
+    ) -> Forgotten:
+        """Erase an entity for good: names, observations, relations, versions, and the bytes in the files.
+
+        What was observed of it is refused from now on, and what was merged into it goes with it.
+        """
+        with self._change("entity-forget") as unit:
+            scope = self._scope(unit.db, project, all_projects)
+            found = graph.find(unit.db, entity, scope, type_=type)
+            erased = forgetting.forget(unit, [], [found.id], has_vectors=self._store.has_vectors)
+            notices = forgetting.notices(unit.db, erased)
+        folders, again = places(self._caller.environment), "mem entity-forget … --yes"
+        done = forgetting.sweep(self._store, erased, erased.uids, folders, self._caller.actor, again=again)
+        return dataclasses.replace(done, warnings=notices)
+
+    @operation(
+        panel=Panel.GRAPH,
+        writes=True,
+        idempotent=True,
+        examples=('mem relate Ana maintains "billing service" --valid-from 2026-05-01',),
+    )
+    def relate(
+        self,
+        subject: Annotated[str, Doc("The entity that it begins with: id, name or alias.", metavar="ENTITY")],
+        relation: Annotated[str, Doc("What relates them, such as works_at or maintains.")],
+        object: Annotated[str, Doc("The entity that it leads to: id, name or alias.", metavar="ENTITY")],
+        *,
+        weight: Annotated[
+            float | None, Doc("How strong it is; 1 if it is new.", minimum=0, maximum=1)
+        ] = None,
+        valid_from: ValidFrom = None,
+        valid_to: ValidTo = None,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        reason: Reason = None,
+    ) -> Related:
+        """Relate two entities, or change the weight and the interval of a relation that holds."""
+        type_ = linking.relation_type(relation)
+        interval = linking.Interval(
+            clock.parse(valid_from, Edge.FIRST, name="valid-from") if valid_from is not None else None,
+            clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to is not None else None,
+        )
+        why = drafts.reason(reason)
+        with self._change("relate", why.text) as unit:
+            from_, to = self._ends(unit.db, subject, object, project, all_projects)
+            action, number = linking.relate(unit, from_, type_, to, weight=weight, interval=interval)
+        return self._related(action, number, from_, to)
+
+    @operation(
+        panel=Panel.GRAPH,
+        writes=True,
+        destructive=True,
+        examples=('mem unrelate Ana maintains "billing service" --valid-to 2026-10-31',),
+    )
+    def unrelate(
+        self,
+        subject: Annotated[str, Doc("The entity that it begins with: id, name or alias.", metavar="ENTITY")],
+        relation: Annotated[str, Doc("What relates them, such as works_at or maintains.")],
+        object: Annotated[str, Doc("The entity that it leads to: id, name or alias.", metavar="ENTITY")],
+        *,
+        valid_to: Annotated[str | None, Doc("Until when it held: a date or a time; else until now.")] = None,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        reason: Reason = None,
+    ) -> Related:
+        """End a relation: its interval is closed, and it stays for what is asked of earlier days."""
+        type_ = linking.relation_type(relation)
+        closing = clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to is not None else None
+        why = drafts.reason(reason)
+        with self._change("unrelate", why.text) as unit:
+            from_, to = self._ends(unit.db, subject, object, project, all_projects)
+            number = linking.close(unit, from_, type_, to, at=closing)
+        return self._related("ended", number, from_, to)
 
     # Sessions and context
 
@@ -917,6 +1418,56 @@ class Service:
             scope = self._scope(db, project, all_projects)
             total, found = sessions.page(db, scope, limit=limit, offset=offset)
         return SessionPage(total, tuple(found))
+
+    @operation(
+        panel=Panel.SESSIONS,
+        writes=True,
+        idempotent=True,
+        examples=(
+            "mem profile",
+            'mem profile set language "British English"',
+            "mem profile clear language",
+            "mem profile history",
+        ),
+    )
+    def profile(
+        self,
+        action: Annotated[SayingAction, Doc("What to do.")] = SayingAction.GET,
+        field: Annotated[str | None, Doc("Which field, such as name or language.")] = None,
+        value: Annotated[str | None, Doc("What it says, for set.", stdin=True)] = None,
+        *,
+        project: Annotated[str | None, Doc("Said in this project only, and before what is global.")] = None,
+        global_: Annotated[bool, Doc("Said everywhere, as it is unless a project is named.")] = False,
+    ) -> Sayings:
+        """Show, set or clear what is said of the user; it stands in every context. Its history is kept."""
+        key = sayings.profile_key(field, action)
+        said = sayings.checked("profile", action, field or "profile", value)
+        return self._say("profile", action, key, said, self._named(project), global_=global_)
+
+    @operation(
+        panel=Panel.SESSIONS,
+        writes=True,
+        idempotent=True,
+        examples=(
+            "mem goal",
+            'mem goal set "Ship the importer by the end of May"',
+            "mem goal clear",
+            "mem goal history --json",
+        ),
+    )
+    def goal(
+        self,
+        action: Annotated[SayingAction, Doc("What to do.")] = SayingAction.GET,
+        text: Annotated[str | None, Doc("The goal, for set.", stdin=True)] = None,
+        *,
+        project: Project = None,
+        global_: Annotated[bool, Doc("The goal of everything, where a project has none of its own.")] = False,
+    ) -> Sayings:
+        """Show, set or clear the goal of the current project; it leads every context. Its history is kept."""
+        said = sayings.checked("goal", action, "goal", text)
+        with self._store.read() as db:
+            where_said = self._named(project) or (None if global_ else self._current(db))
+        return self._say("goal", action, GOAL, said, where_said, global_=global_)
 
     @property
     def notes(self) -> Notes:
@@ -1144,6 +1695,59 @@ class Service:
         )
         return retention.due(db, now, silence=SILENCE, days=days, most=most)
 
+    def _say(
+        self,
+        operation_name: str,
+        action: SayingAction,
+        key: str,
+        said: drafts.Clean,
+        project: str | None,
+        *,
+        global_: bool,
+    ) -> Sayings:
+        """Show or change what is said under a key, in a project or everywhere (None)."""
+        if project and global_:
+            raise Usage("It is said in a project or everywhere, not both.", hint="Leave one of them out.")
+        changed = False
+        if action in (SayingAction.SET, SayingAction.CLEAR):
+            with self._change(operation_name) as unit:
+                changed = sayings.say(unit, key, project, said.text)
+                if changed:
+                    self._bind(unit, project)
+        with self._store.read() as db:
+            read = project or (None if global_ else self._current(db))
+            match action:
+                case SayingAction.GET:
+                    found = sayings.holding(db, key, {None, read})
+                case SayingAction.HISTORY:
+                    found = sayings.history(db, key, {None, read})
+                case SayingAction.SET | SayingAction.CLEAR:
+                    found = sayings.history(db, key, {project})[:1]
+        name = key.removeprefix(PROFILE) or None
+        return Sayings(action, name, project, changed, tuple(found), said.notices)
+
+    def _bind(self, unit: Unit, project: str | None) -> None:
+        """Make sure that a project exists, bound to the repository of the call if that is its own."""
+        root = self._root()
+        projects.bind_if_named(unit, project, root if project == self._own(unit.db, root) else None)
+
+    def _newest_trace(self, db: apsw.Connection, scope: Scope) -> traces.Record:
+        session = self._caller.actor.session
+        found = traces.last(db, session=session) if session else None
+        found = found or traces.last(db, scope=scope)
+        if found is None:
+            raise NotFound("There is no trace yet.", hint="A recall leaves one: mem recall --help")
+        return found
+
+    def _slugs(self, db: apsw.Connection, project: str | None) -> claude_files.Slugs:
+        """The project of a call, as Claude names the folder of its memory."""
+        named = project or self._caller.project or config.value("project", self._caller.environment)
+        if named:
+            name = drafts.project_name(named)
+            return claude_files.Slugs.of_project(name, projects.roots_of(db, name))
+        root = self._root()
+        return claude_files.Slugs.of_folder(root.common_directory if root else str(self._caller.folder))
+
     @contextmanager
     def _change(
         self, operation_name: str, reason: str | None = None, *, proposes: bool = False
@@ -1156,7 +1760,8 @@ class Service:
         review.require_allowed(self._caller, operation_name, for_people=for_people, proposes=proposes)
         with unit_of_work(self._store, operation_name, self._caller.actor, reason=reason) as unit:
             yield unit
-            index.refresh(unit.db, unit.memory_ids, has_vectors=self._store.has_vectors)
+            entity_search.refresh(unit.db, unit.entity_ids)
+            index.refresh(unit.db, unit.memory_ids | unit.to_index, has_vectors=self._store.has_vectors)
 
     def _write(
         self,
@@ -1202,6 +1807,52 @@ class Service:
             reason=None,
         )
         return dataclasses.replace(outcome, warnings=(*outcome.warnings, *notices), superseded=tuple(old_ids))
+
+    def _observe(
+        self, unit: Unit, said: graph.Description, wanted: "_Wanted", known: Entity | None
+    ) -> Observed:
+        """Store an observation; what its entity becomes by it goes again if the observation is refused."""
+        outcome: Stored | None = None
+        about, reviewed = known, review.is_reviewed(self._caller)
+        with suppress(_TurnedAway), unit.part():
+            if known is None:
+                number = graph.create(unit, said, wanted.new.project)
+            else:
+                graph.require_live(known)
+                graph.require_here(known, wanted.new.project)
+                if not reviewed:
+                    graph.rewrite(unit, known, said)
+                number = known.id
+            new = dataclasses.replace(wanted.new, entity_id=number)
+            outcome = self._store_draft(unit, dataclasses.replace(wanted, new=new), reviewed)
+            if outcome.action is Action.REFUSED:
+                raise _TurnedAway
+            about = entity_rows.one(unit.db, number)
+        if outcome is None:
+            raise AssertionError("an observation without an outcome")
+        return Observed(**_annotation(outcome), about=about, created=known is None and about is not None)
+
+    def _ends(
+        self, db: apsw.Connection, subject: str, object_: str, project: str | None, all_projects: bool
+    ) -> tuple[Entity, Entity]:
+        scope = self._scope(db, project, all_projects)
+        from_, to = graph.find(db, subject, scope), graph.find(db, object_, scope)
+        for entity in (from_, to):
+            graph.require_live(entity)
+        return from_, to
+
+    def _related(self, action: str, number: int, from_: Entity, to: Entity) -> Related:
+        with self._store.read() as db:
+            return Related(action, relations.one(db, number), from_, to)
+
+    def _entity_changed(self, action: str, number: int) -> EntityChanged:
+        with self._store.read() as db:
+            return EntityChanged(action, entity_rows.one(db, number))
+
+    def _own_root(self, db: apsw.Connection, project: str | None) -> Root | None:
+        """The repository that a project is named after, if it is the one that the call comes from."""
+        root = self._root()
+        return root if project is not None and project == self._own(db, root) else None
 
     def _annotated(self, outcomes: Sequence[Stored]) -> list[Stored]:
         """The outcomes with the state of their vectors, and what the added ones are near to."""
@@ -1364,6 +2015,15 @@ class Service:
         rows = memories.by_ids(db, [hit.id for hit in found.hits if hit.id not in here], table=found.rows)
         return sum(memory.project is not None for memory in rows.values())
 
+    def _missed(self, query: str, project: str | None) -> Missed:
+        """What is kept of a question that found nothing: its text only if the user allows that."""
+        text = None
+        if config.value("reflect.miss-texts", self._caller.environment):
+            from mem.truth.redact import redact  # for those who allow it; the others need not pay for it
+
+            text = redact(" ".join(query.split())).text
+        return Missed(project, len(query_terms(query[:LONGEST_QUESTION])), text)
+
     def _scope(self, db: apsw.Connection, project: str | None, all_projects: bool) -> Scope:
         if all_projects:
             return Scope(everywhere=True)
@@ -1392,7 +2052,11 @@ class Service:
             with self._store.read() as db:
                 numbers = embeddings.lacking(db, among=LOOKED_THROUGH, limit=MOST_FILLED)
                 waiting = memories.by_ids(db, numbers)
-            vectors = self._vectors.of([as_new(memory) for memory in waiting.values()])
+                numbers = embeddings.entities_lacking(db, among=LOOKED_THROUGH, limit=MOST_FILLED)
+                things = entity_rows.by_ids(db, numbers)
+            texts = [embedded_text(as_new(memory)) for memory in waiting.values()]
+            texts += [graph.described(thing).text for thing in things.values()]
+            vectors = self._vectors.of_texts(texts)
             if vectors.pieces:
                 with self._change("backfill") as unit:
                     vectors.save(unit)
@@ -1428,6 +2092,19 @@ def _note_allowed(unit: Unit, allow_secret: bool) -> None:
         unit.detail["allow_secret"] = True
 
 
+def _annotation(outcome: Stored) -> dict[str, Any]:
+    """The fields that every outcome of a store has."""
+    return {entry.name: getattr(outcome, entry.name) for entry in dataclasses.fields(Stored)}
+
+
+def _fit(found: entity_search.Found | None) -> tuple[float | None, dict[str, LegScore]]:
+    """How well an entity fits a question, and why."""
+    if found is None:
+        return None, {}
+    why = {name: LegScore(place, round(score, 4)) for name, (place, score) in found.places.items()}
+    return found.score, why
+
+
 def _not_restorable(memory: Memory) -> Refused:
     hint = ""
     if memory.status is Status.REJECTED:
@@ -1461,6 +2138,11 @@ def _written(outcome: Stored) -> int:
         reason = outcome.refusal.reason if outcome.refusal else "The new text was refused."
         raise Refused(reason, hint=outcome.refusal.hint if outcome.refusal else "")
     return outcome.id
+
+
+def _entity_number(db: apsw.Connection, entity: str | None, scope: Scope) -> int | None:
+    """The entity that a filter names; raises `NotFound`."""
+    return None if entity is None else graph.find(db, entity, scope).id
 
 
 def _moment(valid_at: str | None, known_at: str | None) -> Moment:

@@ -92,10 +92,45 @@ class Flag(StrEnum):
         return "speaks to the agent"
 
 
+class Rule(StrEnum):
+    """Why something that was found is not handed out.
+
+    `floor` has nothing to do with the question, `filter` is what the filters do not admit or what does not
+    hold now, `limit` is more than was asked for. The others are a hook's: the best hit is not sure enough
+    (`confidence`), it would not stand without the better ones (`alone`), it holds no name out of a few words
+    (`name`), the session was shown it already, it is too long, or there is no room.
+    """
+
+    FLOOR = "floor"
+    FILTER = "filter"
+    LIMIT = "limit"
+    CONFIDENCE = "confidence"
+    ALONE = "alone"
+    NAME = "name"
+    ALREADY_SHOWN = "already_shown"
+    LENGTH = "length"
+    BUDGET = "budget"
+
+
+class SayingAction(StrEnum):
+    """What `profile` and `goal` do."""
+
+    GET = "get"
+    SET = "set"
+    CLEAR = "clear"
+    HISTORY = "history"
+
+
 class Sort(StrEnum):
+    """What a list goes by: each from the newest, greatest or most down; `id` is the order of entry."""
+
     RECORDED = "recorded"
-    IMPORTANCE = "importance"
+    CHANGED = "changed"
     EVENT_TIME = "event_time"
+    IMPORTANCE = "importance"
+    CONFIDENCE = "confidence"
+    RECALLS = "recalls"
+    ID = "id"
 
 
 class ActorKind(StrEnum):
@@ -151,6 +186,11 @@ class Filter:
     minimum_importance: int | None = None
     minimum_confidence: float | None = None
     trusts: tuple[Trust, ...] = ()
+    entity_id: int | None = None
+    source: str | None = None  # a part of it
+    clients: tuple[str, ...] = ()
+    session_id: int | None = None
+    expired: bool = False  # instead of the statuses: what has outlived its time, archived for it or not yet
     since: str | None = None
     until: str | None = None
 
@@ -224,6 +264,50 @@ class Memory:
     entity_id: int | None = None
 
 
+class EntityStatus(StrEnum):
+    """A `merged` entity lives on in another; an `undone` one never should have been."""
+
+    ACTIVE = "active"
+    MERGED = "merged"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Somebody or something that observations are about; `key` is the normalised name."""
+
+    id: int
+    uid: str
+    name: str
+    key: str
+    type: str
+    aliases: tuple[str, ...]
+    project: str | None
+    summary: str | None
+    status: EntityStatus
+    merged_into: int | None
+    recorded_at: str
+    changed_at: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A directed relation between two entities, by their numbers, and when it held."""
+
+    id: int
+    uid: str
+    from_id: int
+    to_id: int
+    type: str
+    weight: float
+    valid_from: str | None
+    valid_to: str | None
+    status: str
+    recorded_at: str
+    changed_at: str
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """A client's session; `host_session` is the host's own name of it, `summaries` are memories."""
@@ -238,6 +322,19 @@ class Session:
     end_reason: str | None
     tasks: tuple[str, ...] = ()
     summaries: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The goal, or a field of the profile, as it was said in a project or for everywhere; None: cleared."""
+
+    name: str
+    value: str | None
+    project: str | None
+    at: str
+    operation: str
+    actor: str
+    client: str | None
 
 
 @dataclass(frozen=True, slots=True)

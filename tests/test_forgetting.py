@@ -142,7 +142,7 @@ def test_usage_traces_and_counts_go_with_it(memory: Service, home: Path) -> None
     memory.forget([id_])
     assert int(id_) not in {row[0] for row in rows(home, "usage")}
     for trace in records(home, "recall_traces"):
-        assert [number for number, _ in json.loads(trace["shown"])] == [1]
+        assert [number for number, *_ in json.loads(trace["shown"])] == [1]
     memory.forget(["1"])
     for table in ("memories", "memories_versions", "embeddings", "indexed_pieces", "centroids", "usage"):
         assert rows(home, table) == [], table

@@ -23,7 +23,7 @@ from mem.store.events import unit_of_work
 from mem.store.migrations import VERSIONED
 from mem.truth import undo
 from mem.truth.drafts import Clearable
-from mem.values import Actor, ActorKind, Kind, Layer, Mode, Status, Trust
+from mem.values import Actor, ActorKind, Kind, Layer, Mode, SayingAction, Status, Trust
 
 assert mem.service  # its methods fill the registry
 
@@ -78,6 +78,16 @@ def under_review(world: World, act: Act) -> None:
 
 
 OPENED_ANEW: tuple[Act, Act] = (lambda w: w.wall.forward(days=2), lambda w: w.person.session_start())
+
+
+def people(world: World) -> None:
+    """Somebody and something, with what is known of them."""
+    world.person.observe("Ana", "prefers calls to mail", type="person")
+    world.person.observe("billing", "runs on port 8080", type="service")
+    world.person.observe("billing-svc", "runs on port 8080", type="service")
+    world.person.relate("Ana", "maintains", "billing", weight=0.5, valid_from="2026-01-01")
+    world.person.relate("Ana", "maintains", "billing-svc")
+
 
 # Each writing operation in the forms that it takes: what has to be there, and the call.
 CASES: dict[str, list[tuple[Act, Act]]] = {
@@ -150,6 +160,43 @@ CASES: dict[str, list[tuple[Act, Act]]] = {
             lambda w: w.person.trust(["1"], Trust.DISPUTED, reason="changed"),
         ),
     ],
+    "observe": [
+        (nothing, lambda w: w.person.observe("Ana", "prefers calls to mail", type="person")),
+        (people, lambda w: w.person.observe("Ana", "is on leave in May", tag=["leave"])),
+        (people, lambda w: w.person.observe("Ana", "prefers calls to mail", tag=["again"])),
+        (people, lambda w: w.person.observe("Ana", "prefers mail", supersedes=["9"])),
+        (people, lambda w: under_review(w, lambda v: v.agent.observe("Ana", "knows Rust"))),
+    ],
+    "entity-set": [
+        (nothing, lambda w: w.person.entity_set("Ana", type="person", summary="Looks after billing")),
+        (people, lambda w: w.person.entity_set("Ana", name="Ana Souza", alias=["A. S."], summary="x")),
+    ],
+    "entity-merge": [
+        (people, lambda w: w.person.entity_merge("billing-svc", "billing", reason="one and the same")),
+        (
+            lambda w: (people(w), w.person.reject(["11"], reason="it is 8081")),
+            lambda w: w.person.entity_merge("billing-svc", "billing"),
+        ),
+    ],
+    "relate": [
+        (people, lambda w: w.person.relate("billing", "uses", "Ana")),
+        (people, lambda w: w.person.relate("Ana", "maintains", "billing", weight=0.9)),
+    ],
+    "unrelate": [(people, lambda w: w.person.unrelate("Ana", "maintains", "billing", reason="left"))],
+    "profile": [
+        (nothing, lambda w: w.person.profile(SayingAction.SET, "language", "British English")),
+        (
+            lambda w: w.person.profile(SayingAction.SET, "language", "British English"),
+            lambda w: w.person.profile(SayingAction.CLEAR, "language"),
+        ),
+    ],
+    "goal": [
+        (nothing, lambda w: w.person.goal(SayingAction.SET, "Ship it")),
+        (
+            lambda w: w.person.goal(SayingAction.SET, "Ship it"),
+            lambda w: w.person.goal(SayingAction.SET, "Ship it in May"),
+        ),
+    ],
     "session-start": [
         # A session that was opened has taken place; one that was taken up again, or given up, is as before.
         (lambda w: w.agent.session_end(task=["tell Ana"]), lambda w: w.agent.session_start()),
@@ -207,6 +254,10 @@ def present(memory: Service) -> dict[str, Any]:
                 {name: value for name, value in row.items() if name not in ("changed_at", "event_id")}
                 for row in rows
             ]
+        dumped["names"] = db.execute("SELECT key, entity_id FROM entity_names ORDER BY 1, 2").fetchall()
+        dumped["words of entities"] = db.execute(
+            "SELECT term, doc, col, offset FROM entities_postings ORDER BY 1, 2, 3, 4"
+        ).fetchall()
         dumped["words"] = db.execute(
             "SELECT term, doc, col, offset FROM memories_postings ORDER BY 1, 2, 3, 4"
         ).fetchall()
@@ -229,7 +280,11 @@ def present(memory: Service) -> dict[str, Any]:
 def without_what_was_added(dump: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """The dump without the rows that were not there before: these have to be ended, whatever they were."""
     kept = dict(dump)
-    for table in ("memories", "tombstones", "sessions"):
+    held = {(row["key"], row["project"]) for row in before["settings"]}
+    added = [row for row in dump["settings"] if (row["key"], row["project"]) not in held]
+    assert [row["value"] for row in added if row["value"] is not None] == []
+    kept["settings"] = [row for row in dump["settings"] if row not in added]
+    for table in ("memories", "tombstones", "sessions", "entities", "relations"):
         known = {row["id"] for row in before[table]}
         for row in dump[table]:
             if row["id"] in known:
@@ -237,6 +292,8 @@ def without_what_was_added(dump: dict[str, Any], before: dict[str, Any]) -> dict
             if table == "memories":
                 assert (row["status"], row["status_reason"]) == ("archived", "undone")
                 assert row["superseded_by"] is None
+            if table in ("entities", "relations"):
+                assert row["status"] == "undone"
             if table == "tombstones":
                 assert row["lifted_at"] is not None
         kept[table] = [row for row in dump[table] if row["id"] in known]

@@ -330,7 +330,9 @@ def _callback(operation: Operation) -> Callable[..., int]:
             return _review(given, place, session)
         found = answer(operation, given, place, session, sure=bool(values.get(front_end.YES.name)))
         if found is not None:
-            session.show(found, in_full=operation.name in IN_FULL, as_json=json or general.json)
+            as_json = json or general.json
+            shown = found if as_json else front_end.shaped(found, values)
+            session.show(shown, in_full=operation.name in IN_FULL, as_json=as_json)
         return getattr(found, "exit_status", 0)
 
     return _signed(call, [*operation.parameters, *front_end.beside(operation), *front_end.GENERAL])

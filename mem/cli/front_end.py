@@ -5,7 +5,7 @@ the same definitions.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +17,7 @@ from mem.errors import Unavailable, Usage
 from mem.hosts.host import Host
 from mem.operations import Doc, Operation, Panel, Parameter, Shape, operations
 from mem.paths import store_path
-from mem.results import Configuration, Hooks, Text, WorkerStatus
+from mem.results import Configuration, EntityView, Hooks, Text, WorkerStatus
 
 
 class Shell(StrEnum):
@@ -177,12 +177,25 @@ COMMANDS = (
 )
 
 
-def _option(name: str, text: str, shape: Shape, metavar: str | None = None) -> Parameter:
+class Drawing(StrEnum):
+    """How a neighbourhood can be written for other programs."""
+
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+def _option(
+    name: str,
+    text: str,
+    shape: Shape,
+    metavar: str | None = None,
+    choices: type[StrEnum] | None = None,
+) -> Parameter:
     return Parameter(
         name=name,
         doc=Doc(text, metavar=metavar),
         shape=shape,
-        choices=None,
+        choices=choices,
         repeated=False,
         required=False,
         default=False if shape is Shape.FLAG else None,
@@ -199,17 +212,38 @@ FOLLOW = _option("follow", "Go on with each event as it is written; Ctrl-C ends 
 YES = _option("yes", "Do it without asking; wanted where there is no terminal to ask on.", Shape.FLAG)
 REVIEW = "review"  # which on a terminal is a conversation instead of one answer
 
+GRAPH = _option("graph", "Draw what is around it as a tree.", Shape.FLAG)
+FORMAT = _option("format", "Draw it for another program.", Shape.TEXT, choices=Drawing)
 VERSION = _option("version", "Show the version and exit.", Shape.FLAG)
 
 GENERAL = (DB, JSON)  # before the command and after it
 ROOT = (*GENERAL, VERSION)  # before the command
 # What a command of the registry has on the command line alone.
-BESIDE = {"context": (HOOK,), "log": (FOLLOW,)}
+BESIDE: dict[str, tuple[Parameter, ...]] = {
+    "context": (HOOK,),
+    "log": (FOLLOW,),
+    "entity": (GRAPH, FORMAT),
+}
 
 
 def beside(operation: Operation) -> tuple[Parameter, ...]:
     """What a command has on the command line alone: `--yes` where it asks before it acts."""
     return (*BESIDE.get(operation.name, ()), *((YES,) if operation.asks else ()))
+
+
+def shaped(found: Any, given: Mapping[str, Any]) -> Any:
+    """The answer in the shape that an option of the command line asks for; raises `Usage`."""
+    if not isinstance(found, EntityView):
+        return found
+    from mem.cli import graph
+
+    match FORMAT.convert(given.get(FORMAT.name)):
+        case Drawing.MERMAID:
+            return Text(graph.mermaid(found))
+        case Drawing.DOT:
+            return Text(graph.dot(found))
+        case _:
+            return Text(graph.tree(found)) if given.get(GRAPH.name) else found
 
 
 def commands() -> tuple[Operation, ...]:

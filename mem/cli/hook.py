@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 LARGEST = 16 << 20  # bytes of an event; with a larger one we are silent
 LONGEST_CHILD = 30.0  # seconds that a child may take over what needs no answer
+AFTERWARDS = 0.2  # seconds that what follows an answer may take: counting it, the trace of a silence
 PAUSE = 0.1  # seconds without a byte after which an event that looks whole is taken as whole
 _UNANSWERED = (Moment.POST_COMPACT, Moment.SESSION_END)
 
@@ -89,12 +90,14 @@ def _answer(caller: Caller, store: Path, deadline_ms: int) -> None:
         if event is None:
             return
         os.environ[hooks.ACTIVE] = "1"
+        later: list[Callable[[], None]] = []
+
+        def notes(acting: Caller) -> Notes:
+            timeout_ms = config.value("store.timeout-ms", caller.environment)
+            return Notes(Store(store, timeout_ms=timeout_ms), acting, later=later.append)
 
         def reply(event: Event = event) -> bytes:
-            timeout_ms = config.value("store.timeout-ms", caller.environment)
-            return hooks.reply(
-                event, caller, lambda acting: Notes(Store(store, timeout_ms=timeout_ms), acting)
-            )
+            return hooks.reply(event, caller, notes)
 
         if event.moment in _UNANSWERED and hasattr(os, "fork"):
             _detached(caller, reply)
@@ -102,6 +105,10 @@ def _answer(caller: Caller, store: Path, deadline_ms: int) -> None:
         told = reply()
         deadline.met()
         _write(told)
+    if later:
+        with _Deadline(caller, time.monotonic() + AFTERWARDS, "what follows an answer took too long"):
+            for work in later:
+                work()
 
 
 class _Deadline:
@@ -110,9 +117,10 @@ class _Deadline:
     A thread does that: neither SQLite, which waits for a lock in C, nor an import lets an exception in.
     """
 
-    def __init__(self, caller: Caller, until: float) -> None:
+    def __init__(self, caller: Caller, until: float, missed: str = "no answer within the deadline") -> None:
         self._caller = caller
         self._until = until
+        self._missed = missed
         self._over = _thread.allocate_lock()
 
     def __enter__(self) -> _Deadline:
@@ -129,7 +137,7 @@ class _Deadline:
     def _watch(self) -> None:
         time.sleep(max(0.0, self._until - time.monotonic()))
         if self._over.acquire(blocking=False):
-            hooks.fail(self._caller, "hook", Unavailable("no answer within the deadline"))
+            hooks.fail(self._caller, "hook", Unavailable(self._missed))
             os._exit(0)
 
 

@@ -15,7 +15,7 @@ from typing import TextIO
 from mem.cli.characters import escaped, one_line, visible
 from mem.cli.rows import Answer, block, notes, rows
 from mem.errors import MemError
-from mem.results import ContextBlock, Hooks, Memories, Text
+from mem.results import Cited, ContextBlock, ForeignNotes, Hooks, Memories, Text
 
 LONGEST_MESSAGE = 2_000  # characters; a message may quote what was typed
 
@@ -131,8 +131,10 @@ def _plain(answer: Answer, *, in_full: bool) -> str:
     match answer:
         case Text():
             return answer.text
-        case ContextBlock():
+        case ContextBlock() | ForeignNotes():
             return f"{answer.text}\n" if answer.text else ""
+        case Cited():
+            return f"{answer.text}\n"
         case Hooks(dry_run=True):
             return "".join(one.diff for one in answer.hosts)
         case Memories() if in_full:

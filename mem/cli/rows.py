@@ -8,18 +8,25 @@ from dataclasses import MISSING, fields
 from typing import Any, assert_never
 
 from mem import clock
+from mem.cli import looking_back, reflecting
 from mem.cli.characters import escaped, one_line
 from mem.results import (
     Batch,
     Change,
     Changed,
     Check,
+    Cited,
     Configuration,
     ContextBlock,
     Contradiction,
     Contradictions,
     Diagnosis,
+    EntityChanged,
+    EntityPage,
+    EntityView,
     Event,
+    Explanation,
+    ForeignNotes,
     Forgotten,
     History,
     Hit,
@@ -28,20 +35,25 @@ from mem.results import (
     Maintained,
     Memories,
     Recall,
+    Reflection,
     Refusal,
+    Related,
     ReviewQueue,
+    Sayings,
     SessionEnded,
     SessionPage,
     SessionStarted,
     Side,
     Statistics,
     Stored,
+    Subject,
     Text,
+    Traced,
     Undone,
     Waiting,
     WorkerStatus,
 )
-from mem.values import Memory, Mode, Session, Trust
+from mem.values import Entity, Memory, Mode, Relation, Session, Trust
 
 Answer = (
     Stored
@@ -51,6 +63,15 @@ Answer = (
     | Recall
     | Memories
     | History
+    | EntityView
+    | EntityPage
+    | EntityChanged
+    | Related
+    | Traced
+    | Explanation
+    | Cited
+    | ForeignNotes
+    | Sayings
     | ContextBlock
     | SessionStarted
     | SessionEnded
@@ -60,6 +81,7 @@ Answer = (
     | Log
     | Event
     | Undone
+    | Reflection
     | Statistics
     | Configuration
     | Diagnosis
@@ -115,8 +137,27 @@ def rows(answer: Answer) -> Iterator[Row]:
             for change in answer.changes:
                 who = (change.operation, change.actor, change.reason or "")
                 yield change.at, _number(change.id), *who, f"event {change.event}", _changes(change)
-        case ContextBlock():
+        case EntityView():
+            yield from _entity(answer)
+        case EntityPage():
+            for one in answer.entities:
+                known = f"{one.observations} observations", f"{one.relations} relations"
+                yield *_named(one.entity), one.entity.project or "", *known, _description(one.entity)
+        case EntityChanged():
+            yield answer.action, *_named(answer.entity), _description(answer.entity)
+        case Related():
+            ends = answer.subject.name, answer.relation.type, answer.object.name
+            yield answer.action, _number(answer.relation.id), *ends, _interval(answer.relation)
+        case Traced():
+            yield from looking_back.trace(answer)
+        case Explanation():
+            yield from looking_back.explanation(answer)
+        case Sayings():
+            yield from looking_back.sayings(answer)
+        case ContextBlock() | ForeignNotes():
             yield from ((line,) for line in answer.text.split("\n") if line)
+        case Cited():
+            yield from ((line,) for line in answer.text.split("\n"))
         case SessionStarted():
             yield (f"session #{answer.id}",)
             yield from rows(answer.context)
@@ -138,6 +179,8 @@ def rows(answer: Answer) -> Iterator[Row]:
             yield from map(_waiting, answer.proposals)
         case Contradictions():
             yield from map(_contradiction, answer.pairs)
+        case Reflection():
+            yield from reflecting.lines(answer)
         case Statistics():
             yield from _counts(answer)
         case WorkerStatus():
@@ -203,6 +246,20 @@ def notes(answer: Answer) -> Iterator[str]:
             yield from (f"This remains: {left}" for left in answer.remains)
         case Recall():
             yield from _beside(answer)
+        case EntityView() if len(answer.observations) < answer.total:
+            yield f"{len(answer.observations)} of {answer.total} observations; mem list --entity shows all."
+        case Sayings():
+            yield from (notice.message for notice in answer.warnings)
+        case EntityPage():
+            yield from (f"Note: {_DEGRADED.get(reason, reason)}." for reason in answer.degraded)
+            if not answer.entities:
+                yield "No entity fits."
+            elif len(answer.entities) < answer.total:
+                yield f"{len(answer.entities)} of {answer.total}; --limit and --offset show more."
+        case EntityChanged(action="merged"):
+            yield f"{answer.observations} observations and {answer.relations} relations moved along."
+        case Traced() | Explanation() | Cited() | Sayings() | ForeignNotes():
+            yield from looking_back.notes(answer)
         case ContextBlock():
             yield from (f"Note: {_DEGRADED.get(reason, reason)}." for reason in answer.degraded)
             if not answer.text:
@@ -247,6 +304,33 @@ def notes(answer: Answer) -> Iterator[str]:
             pass
 
 
+def _entity(answer: EntityView) -> Iterator[Row]:
+    yield "entity", *_named(answer.entity), answer.entity.project or "", _description(answer.entity)
+    for memory in answer.observations:
+        day = clock.local_day(memory.event_time or memory.recorded_at)
+        yield "observation", _number(memory.id), day, _text(memory)
+    for link in answer.relations:
+        ends = link.direction, link.relation.type, *_named(link.other)
+        yield "relation", *ends, _interval(link.relation)
+
+
+def _named(entity: Entity) -> Row:
+    return _number(entity.id), entity.type, entity.name
+
+
+def _description(entity: Entity) -> str:
+    parts = (", ".join(entity.aliases), one_line(entity.summary or ""))
+    return "; ".join(part for part in parts if part)
+
+
+def _interval(relation: Relation) -> str:
+    """When it held, as days; the weight where it is not 1."""
+    since = f"since {clock.local_day(relation.valid_from)}" if relation.valid_from else ""
+    until = f"until {clock.local_day(relation.valid_to)}" if relation.valid_to else ""
+    weight = f"weight {relation.weight:g}" if relation.weight != 1 else ""
+    return " ".join(part for part in (since, until, weight) if part)
+
+
 def _session(session: Session) -> Row:
     ended = session.ended_at or "open"
     summaries = " ".join(map(_number, session.summaries))
@@ -286,9 +370,15 @@ def _changes(change: Change) -> str:
     return "; ".join(told)
 
 
+def _subject(one: Subject) -> str:
+    """A number alone is a memory's."""
+    number = _number(one.id) or one.uid
+    return number if one.kind == "memory" else f"{one.kind}:{number}"
+
+
 def _event(event: Event) -> Row:
     who = ", ".join(filter(None, (event.actor, event.client, event.session)))
-    subjects = " ".join(_number(one.id) or one.uid for one in event.subjects)
+    subjects = " ".join(map(_subject, event.subjects))
     told = [event.reason] if event.reason else []
     told += [f"undoes event {event.undoes}"] if event.undoes else []
     told += [f"undone by event {event.undone_by}"] if event.undone_by else []
@@ -359,13 +449,22 @@ def _value(value: Any) -> str:
 
 
 def _counts(answer: Statistics | WorkerStatus) -> Iterator[Row]:
+    for name, value in counts(answer):
+        if isinstance(value, Mapping):
+            yield from ((f"{name} {key}", str(count)) for key, count in value.items())
+        else:
+            yield name, value
+
+
+def counts(answer: Statistics | WorkerStatus) -> Iterator[tuple[str, str | Mapping[str, int]]]:
+    """What was counted, by name: a number as text, or a group of them."""
     for entry in fields(answer):
         value = getattr(answer, entry.name)
+        name = entry.name.removeprefix("by_").replace("_", " ")
         if isinstance(value, Mapping):
-            name = entry.name.removeprefix("by_")
-            yield from ((f"{name} {key}", str(count)) for key, count in value.items())
+            yield name, value
         elif entry.default is MISSING or value is not None:
-            yield entry.name.replace("_", " "), _value(value)
+            yield name, _value(value)
 
 
 def _of_upkeep(answer: Maintained) -> Iterator[Row]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
+from math import ceil
 from typing import TYPE_CHECKING, TextIO
 
 from mem import clock
 from mem.cli.characters import one_line, visible
-from mem.cli.rows import Answer, described, marks, rows, scored
-from mem.results import Contradictions, Diagnosis, Memories, Recall, Side
+from mem.cli.rows import Answer, counts, described, marks, rows, scored
+from mem.results import Contradictions, Diagnosis, Memories, Recall, Side, Statistics
 from mem.values import Memory
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def _parts(answer: Answer, width: int, *, in_full: bool) -> Iterator[RenderableT
                 yield from _whole(memory, first=number == 0)
         case Memories():
             yield _grid(answer, width, cut=True)
+        case Statistics():
+            yield _bars(answer, width)
         case _:
             yield _grid(answer, width, cut=False)
 
@@ -122,6 +125,41 @@ def _whole(memory: Memory, *, first: bool) -> Iterator[RenderableType]:
     yield table
     yield ""
     yield Text(visible(memory.content))
+
+
+def _bars(answer: Statistics, width: int) -> Table:
+    """The counts; those of a group with bars, as long as they are great beside the greatest of the group."""
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    lines: list[tuple[str, str, str, float]] = []
+    for name, value in counts(answer):
+        if isinstance(value, Mapping):
+            greatest = max(value.values(), default=0) or 1
+            for place, (key, count) in enumerate(value.items()):
+                lines.append(("" if place else name, visible(key), str(count), count / greatest))
+        elif value[:1].isdigit():
+            lines.append((name, "", value, 0.0))
+        else:
+            lines.append((name, visible(value), "", 0.0))
+    columns = zip(*(line[:3] for line in lines), strict=True)
+    widest = min(WIDEST, max(NARROWEST, width // 3))
+    left = width - sum(min(widest, max(map(cell_len, column))) + 2 for column in columns)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, max_width=widest, style="dim")
+    table.add_column(no_wrap=True, max_width=widest, overflow="ellipsis")
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(no_wrap=True, style="cyan")
+    for name, key, told, share in lines:
+        table.add_row(name, Text(key), told, _bar(share, max(0, left)))
+    return table
+
+
+def _bar(share: float, longest: int) -> str:
+    """A share of the longest bar, in eighths of a cell; never none of what is not nothing."""
+    full, eighths = divmod(ceil(8 * longest * share), 8)
+    return "█" * full + " ▏▎▍▌▋▊▉"[eighths].strip()
 
 
 def _grid(answer: Answer, width: int, *, cut: bool) -> Table:

@@ -15,14 +15,15 @@ from mem.caller import Caller
 from mem.context import block, prompts
 from mem.context.block import Block, Entry, Section
 from mem.scope import Root, find_root
-from mem.search import floor
-from mem.search.recall import Ask, Ranking, rank
+from mem.search import considered, floor
+from mem.search.recall import Ask, Ranked, Ranking, rank
 from mem.search.text import query_terms
 from mem.store import memories, projects, sections, settings, traces
 from mem.store.connect import Store
 from mem.store.filters import Where, where
+from mem.store.misses import Missed
 from mem.store.settings import GOAL, PROFILE, Settings
-from mem.values import Filter, Memory, Mode, Scope
+from mem.values import ActorKind, Filter, Memory, Mode, Rule, Scope
 
 if TYPE_CHECKING:
     from mem.search.embedding import Vectors
@@ -77,7 +78,8 @@ class Notes:
             kept = [memory for memory in found if memory.id not in shown][:most]
             shown.update(memory.id for memory in kept)
             entries += _items(section, kept)
-        return self._traced(block.compose(entries, budget=budget), scope, Mode.LEXICAL, Ranking())
+        made = block.compose(entries, budget=budget)
+        return self._traced(made, self._trace(traces.HOOK_START, made, scope, Mode.LEXICAL))
 
     def about(
         self,
@@ -102,8 +104,9 @@ class Notes:
                 *_items(Section.SUMMARIES, sections.summaries(db, here, scope.project, SUMMARIES)),
                 *_items(Section.DECISIONS, sections.open_decisions(db, here, DECISIONS)),
             ]
-        made = block.compose(entries, budget=budget)
-        return self._traced(replace(made, mode=found, degraded=degraded), scope, found, ranking)
+        made = replace(block.compose(entries, budget=budget), mode=found, degraded=degraded)
+        rest = [(hit, Rule.BUDGET if hit.id in made.left_out else Rule.LIMIT) for hit in ranking.hits]
+        return self._traced(made, self._trace(traces.CONTEXT, made, scope, found, ranking, rest, query))
 
     def for_prompt(
         self,
@@ -117,13 +120,15 @@ class Notes:
 
         A question needs a word less. It speaks when the best hit is as good as `floor.HOOK` asks, and then
         gives the hits that would stand alone; of a few words, only those that hold a name in them. An
-        identifier that few memories hold passes by itself. Phrases of time do not count.
+        identifier that few memories hold passes by itself. Phrases of time do not count. Silence leaves a
+        trace too.
         """
         count = len(query_terms(words))
         few_words = count < FEWEST_WORDS - prompts.asks(words)
         identifiers = prompts.identifiers(words)
         names = prompts.proper_names(words) if count > 1 else ()
         if few_words and not identifiers and not names:
+            self._leave_of_silence(Mode.LEXICAL)
             return Block()
         asked, degraded = self._question(words, mode, timeout)
         found = Mode.LEXICAL if asked is None else mode
@@ -136,10 +141,26 @@ class Notes:
             fitting |= ranking.convincing & _holding(rows, names) if few_words else ranking.convincing
         best = [hit.id for hit in ranking.hits if hit.id in fitting and hit.id in rows][:MOST_NOTES]
         entries = _items(Section.RELEVANT, [rows[number] for number in best if number not in shown])
-        made = block.compose(_not_too_long(list(entries)))
-        if not made.text:
-            return Block()
-        return self._traced(replace(made, mode=found, degraded=degraded), scope, found, ranking)
+        made = replace(block.compose(_not_too_long(list(entries))), mode=found, degraded=degraded)
+        unfit = _unfit(ranking, few_words=few_words)
+        rest = [
+            (hit, _rule(hit.id, fitting, best, shown, made) or unfit)
+            for hit in ranking.hits[:_LOOKED_THROUGH]
+        ]
+        return self._traced(made, self._trace(traces.HOOK_PROMPT, made, scope, found, ranking, rest, words))
+
+    def _leave_of_silence(self, mode: Mode) -> None:
+        """Leave the trace of a prompt that is too short to be searched for."""
+
+        def work() -> None:
+            with self.store.read() as db:
+                scope = self.scope(db)
+            traces.leave_of_silence(self.store, self._trace(traces.HOOK_PROMPT, Block(), scope, mode))
+
+        if self._later is None:
+            work()
+        else:
+            self._later(work)
 
     def still_holds(self, text: str, keys: Iterable[str]) -> bool:
         """Whether every line of a block that was shown would be the same now; `keys` name them."""
@@ -163,7 +184,7 @@ class Notes:
             mode=Mode.LEXICAL,
             degraded=(),
             total=len(numbers),
-            shown=tuple((number, 0.0) for number in numbers),
+            shown=tuple(traces.Shown(number, 0.0) for number in numbers),
         )
         traces.leave(self.store, trace, self._later)
 
@@ -201,23 +222,52 @@ class Notes:
         ask = Ask(words, Filter(scope=scope), mode)
         return rank(db, ask, asked, now=now, has_vectors=self.store.has_vectors)
 
-    def _traced(self, made: Block, scope: Scope, mode: Mode, ranking: Ranking) -> Block:
-        """The block with the trace that it leaves, which also counts what it hands out."""
-        if not made.ids:
+    def _traced(self, made: Block, trace: traces.Trace) -> Block:
+        """The block with its trace, which also counts what it hands out; silence leaves one as well."""
+        if not made.text:
+            traces.leave_of_silence(self.store, trace, self._later)
             return made
-        scores = {hit.id: hit.score for hit in ranking.hits}
-        trace = traces.Trace(
-            operation="context",
+        return replace(made, trace_id=traces.leave(self.store, trace, self._later))
+
+    def _trace(
+        self,
+        operation: str,
+        made: Block,
+        scope: Scope,
+        mode: Mode,
+        ranking: Ranking | None = None,
+        rest: Iterable[tuple[Ranked, Rule]] = (),
+        asked: str | None = None,
+    ) -> traces.Trace:
+        """What a block shows, and by which rule the `rest` of what was found is not in it.
+
+        `asked` is what was searched for.
+        """
+        ids = made.ids
+        hits = ranking.hits if ranking else ()
+        found = {entry.id: entry for entry in considered.handed_out(hit for hit in hits if hit.id in ids)}
+        left = [traces.Withheld(hit.id, round(hit.score, 4), rule) for hit, rule in rest if hit.id not in ids]
+        signals = {} if ranking is None else ranking.signals.as_record()
+        is_hook = self.caller.actor.kind is ActorKind.HOOK
+        if operation == traces.HOOK_PROMPT and ranking is not None:
+            signals["threshold"] = floor.HOOK
+        return traces.Trace(
+            operation=operation if is_hook else traces.CONTEXT,
             actor=self.caller.actor,
             project=scope.project,
             mode=mode,
             degraded=made.degraded,
-            total=len(ranking.hits) or len(made.ids),
-            signals=ranking.signals.as_record(),
-            shown=tuple((number, scores.get(number, 0.0)) for number in made.ids),
-            considered=tuple((hit.id, hit.score) for hit in ranking.hits if hit.id not in made.ids),
+            missed=_missed(asked, scope) if asked is not None and not hits else None,
+            total=len(ids) if ranking is None else len(hits),
+            signals=signals,
+            shown=tuple(found.get(number) or traces.Shown(number, 0.0) for number in ids),
+            withheld=(*left[: considered.MOST_BEYOND], *(considered.below(ranking) if ranking else ())),
         )
-        return replace(made, trace_id=traces.leave(self.store, trace, self._later))
+
+
+def _missed(asked: str, scope: Scope) -> Missed:
+    """Of a prompt that found nothing only how long it was: nobody said that its words may be kept."""
+    return Missed(scope.project, len(query_terms(asked)), tells=False)
 
 
 def _live(scope: Scope) -> Where:
@@ -253,6 +303,26 @@ def _holding(rows: Mapping[int, Memory], names: Collection[str]) -> set[int]:
         if len(holding) <= _STILL_RARE:
             found |= holding
     return found
+
+
+def _rule(
+    number: int, fitting: Collection[int], best: Collection[int], shown: Collection[int], made: Block
+) -> Rule | None:
+    """Why a note that fits a prompt is not among those that go with it; None for one that does not fit."""
+    if number not in fitting:
+        return None
+    if number not in best:
+        return Rule.LIMIT
+    if number in shown:
+        return Rule.ALREADY_SHOWN
+    return Rule.BUDGET if number in made.left_out else Rule.LENGTH
+
+
+def _unfit(ranking: Ranking, *, few_words: bool) -> Rule:
+    """Why what does not fit a prompt does not."""
+    if ranking.signals.confidence() < floor.HOOK:
+        return Rule.CONFIDENCE
+    return Rule.NAME if few_words else Rule.ALONE
 
 
 def _not_too_long(entries: list[Entry]) -> list[Entry]:

@@ -4,7 +4,7 @@ Without a model, or when it fails, a text is stored without its vector and count
 question is answered by words alone; the answer says so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -58,7 +58,11 @@ class Vectors:
 
     def of(self, news: Sequence[NewMemory]) -> Computed:
         """The vectors of what is about to be written, in one batch, without those that the store has."""
-        texts = {text_hash(text): text for text in map(embedded_text, news)}
+        return self.of_texts(map(embedded_text, news))
+
+    def of_texts(self, wanted: Iterable[str]) -> Computed:
+        """The vectors of texts, in one batch, without those that the store has."""
+        texts = {text_hash(text): text for text in wanted}
         if self.embedder is None or not texts:
             return Computed()
         with self._store.read() as db:

@@ -5,8 +5,10 @@ does as well on both benchmark sets as one of a dozen; its weights are what `tes
 prints. `recall` drops only what is plainly unrelated; a hook speaks only when it is confident.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from math import exp, log, sqrt
+from typing import Any
 
 from mem.search.lexical import LexicalLeg
 from mem.search.vector import VectorLeg
@@ -49,7 +51,13 @@ class Signals:
         return 1 / (1 + exp(-total))
 
     def as_record(self) -> dict[str, float | bool | None]:
-        return asdict(self)
+        """The signals and the confidence that they make, as a trace keeps them."""
+        return {**asdict(self), "confidence": round(self.confidence(), 4)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Signals":
+        """The signals that a trace keeps, which may keep more."""
+        return cls(**{entry.name: record[entry.name] for entry in fields(cls) if entry.name in record})
 
 
 def signals(words: LexicalLeg, meaning: VectorLeg) -> Signals:

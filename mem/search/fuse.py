@@ -4,18 +4,23 @@ The convex combination is after Bruch, Gai and Ingber, "An Analysis of Fusion Fu
 Retrieval", 2022; reciprocal rank fusion after Cormack, Clarke and Büttcher, 2009.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 RRF_K = 60
 Ranking = Sequence[tuple[int, float]]
 
 
-def convex(legs: Mapping[str, Ranking], weights: Mapping[str, float]) -> dict[int, float]:
-    """Σ weight · min-max score, so that 1 is the best in every leg; what a leg does not know gets 0 there."""
+def convex(
+    legs: Mapping[str, Ranking], weights: Mapping[str, float], *, even: Collection[str] = ()
+) -> dict[int, float]:
+    """Σ weight · min-max score, so that 1 is the best in every leg; what a leg does not know gets 0 there.
+
+    The scores of the legs in `even` are 0-1 by themselves, and are not stretched.
+    """
     total = sum(weights[name] for name, leg in legs.items() if leg) or 1.0
     fused: dict[int, float] = {}
     for name, leg in legs.items():
-        for memory_id, score in min_max(leg):
+        for memory_id, score in leg if name in even else min_max(leg):
             fused[memory_id] = fused.get(memory_id, 0.0) + weights[name] * score / total
     return fused
 

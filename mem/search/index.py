@@ -14,7 +14,7 @@ from mem.embed.vectors import centre, from_blob, sign_bits, stacked
 from mem.search import centroids
 from mem.search.lexical import LIVE, Words
 from mem.search.text import fold
-from mem.store import embeddings, projects
+from mem.store import embeddings, memories, projects
 from mem.store.connect import select
 from mem.store.embeddings import Model
 from mem.store.filters import Where
@@ -23,12 +23,13 @@ from mem.values import Kind, Status
 KIND_NUMBERS = {kind: number for number, kind in enumerate(Kind, start=1)}
 ABSENT, CURRENT, STALE = "absent", "current", "stale"
 AS_OF = Words("as_of", filtered=True)
+FOREIGN = Words("foreign_notes", filtered=True)
 
 # As `projects.number_of` numbers it.
 _PROJECT = """CASE WHEN m.project IS NULL THEN 0
               ELSE ifnull((SELECT id FROM projects WHERE name = m.project), -1) END"""
-_TEXTS = """m.title, m.content, m.rationale, m.alternatives, m.tags, m.category,
-  (SELECT name FROM entities WHERE id = m.entity_id), m.project"""
+_TEXTS = f"""m.title, m.content, m.rationale, m.alternatives, m.tags, m.category,
+  {memories.ENTITY_NAME}, m.project"""
 
 
 def state(db: apsw.Connection) -> str:
@@ -87,20 +88,34 @@ def rebuild(db: apsw.Connection, *, has_vectors: bool) -> int:
 
 def build_as_of(db: apsw.Connection, condition: Where) -> Words:
     """Index the words of the rows selected as of a moment, for one question, in temporary tables."""
-    for table in ("as_of_postings", "as_of_terms", "as_of_fts", "as_of_lengths"):
-        db.execute(f"DROP TABLE IF EXISTS temp.{table}")
-    db.execute(
-        """CREATE VIRTUAL TABLE temp.as_of_fts USING fts5 (
-             title, content, context, content = '', contentless_delete = 1,
-             tokenize = 'porter unicode61 remove_diacritics 2');
-           CREATE VIRTUAL TABLE temp.as_of_terms USING fts5vocab (temp, as_of_fts, row);
-           CREATE VIRTUAL TABLE temp.as_of_postings USING fts5vocab (temp, as_of_fts, instance);
-           CREATE TABLE temp.as_of_lengths (id INTEGER PRIMARY KEY, project INTEGER, length INTEGER)"""
-    )
-    selected = f"SELECT m.id, {_TEXTS} FROM as_of_memories m WHERE {condition.sql}"
+    _make_temporary(db, AS_OF)
+    texts_then = _TEXTS.replace(memories.ENTITY_NAME, "m.entity")
+    selected = f"SELECT m.id, {texts_then} FROM {memories.AS_OF} m WHERE {condition.sql}"
     for memory_id, *texts in select(db, selected, condition.values):
         _add_words(db, AS_OF, memory_id, texts, 0)
     return AS_OF
+
+
+def build_foreign(db: apsw.Connection, notes: Iterable[tuple[str, str, str]]) -> Words:
+    """Index the words of notes that are not in the store, as (title, content, context), numbered from 0."""
+    _make_temporary(db, FOREIGN)
+    for number, (title, content, context) in enumerate(notes):
+        _add_words(db, FOREIGN, number, [title, content, context, None, None], 0)
+    return FOREIGN
+
+
+def _make_temporary(db: apsw.Connection, words: Words) -> None:
+    name = words.prefix
+    for table in ("postings", "terms", "fts", "lengths"):
+        db.execute(f"DROP TABLE IF EXISTS temp.{name}_{table}")
+    db.execute(
+        f"""CREATE VIRTUAL TABLE temp.{name}_fts USING fts5 (
+              title, content, context, content = '', contentless_delete = 1,
+              tokenize = 'porter unicode61 remove_diacritics 2');
+            CREATE VIRTUAL TABLE temp.{name}_terms USING fts5vocab (temp, {name}_fts, row);
+            CREATE VIRTUAL TABLE temp.{name}_postings USING fts5vocab (temp, {name}_fts, instance);
+            CREATE TABLE temp.{name}_lengths (id INTEGER PRIMARY KEY, project INTEGER, length INTEGER)"""
+    )
 
 
 def problems(db: apsw.Connection, *, has_vectors: bool) -> list[str]:

@@ -8,8 +8,8 @@ two points of MRR worse.
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from math import inf, log
 
@@ -22,6 +22,7 @@ from mem.store.filters import Where
 from mem.values import Scope
 
 POOL = 200
+MOST_REFUSED = 10
 K1, B = 0.9, 0.35
 COLUMN_WEIGHTS = {"title": 1.5, "content": 1.0, "context": 0.5}
 TOKENIZER = ("porter", ("unicode61", "remove_diacritics", "2"))
@@ -46,7 +47,8 @@ class LexicalLeg:
     """Memories by their words, best first, as (number, BM25, higher is better).
 
     `mass` is what all terms together could reach, `coverage` the share of it that the best hit has, 0-1;
-    `known` the share of the query's terms that occur in the scope; `rarest` the largest idf among these.
+    `known` the share of the query's terms that occur in the scope; `rarest` the largest idf among these;
+    `refused` a few of the best that the filter does not admit; `postings` the searched documents with a term.
     """
 
     hits: tuple[tuple[int, float], ...] = ()
@@ -54,6 +56,10 @@ class LexicalLeg:
     coverage: float = 0.0
     known: float = 0.0
     rarest: float = 0.0
+    refused: tuple[int, ...] = ()
+    postings: Mapping[str, Sequence[tuple[int, float, int]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
 
 def search(
@@ -83,7 +89,8 @@ def search(
         postings = {stem: _postings(db, stem, searched, words) for stem in stems}
     weights = {stem: idf(len(found), count) for stem, found in postings.items()}
     scores = _bm25(postings, weights, mean_length)
-    hits = tuple(_admitted(db, scores, where, words, pool))
+    refused: list[int] = []
+    hits = tuple(_admitted(db, scores, where, words, pool, refused))
     present = [stem for stem, found in postings.items() if found]
     mass = sum(weights.values()) * (K1 + 1)
     return LexicalLeg(
@@ -92,6 +99,8 @@ def search(
         coverage=min(1.0, hits[0][1] / mass) if hits else 0.0,
         known=len(present) / max(1, len(postings)),
         rarest=max((weights[stem] for stem in present), default=0.0),
+        refused=tuple(refused),
+        postings=postings,
     )
 
 
@@ -163,9 +172,17 @@ def _bm25(
 
 
 def _admitted(
-    db: apsw.Connection, scores: dict[int, float], where: Where, words: Words, pool: int
+    db: apsw.Connection,
+    scores: dict[int, float],
+    where: Where,
+    words: Words,
+    pool: int,
+    refused: list[int],
 ) -> Iterator[tuple[int, float]]:
-    """The best that the whole filter admits: looked at in order until the pool is full: nothing starves."""
+    """The best that the whole filter admits: looked at in order until the pool is full: nothing starves.
+
+    A few of the best that it does not admit are added to `refused`.
+    """
     # The cross join looks each row up by its number; left to itself SQLite reads the whole project.
     sql = f"SELECT m.id FROM json_each(?) j CROSS JOIN memories m ON m.id = j.value WHERE {where.sql}"
     left = pool
@@ -179,6 +196,8 @@ def _admitted(
                 left -= 1
                 if left == 0:
                     return
+            elif len(refused) < MOST_REFUSED:
+                refused.append(pair[0])
 
 
 def _best_first(scores: dict[int, float], size: int) -> Iterator[list[tuple[int, float]]]:

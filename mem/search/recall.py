@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from mem.search import floor, fuse, index, lexical, vector
+from mem.search import floor, fuse, index, lexical, mentions, vector
 from mem.search.floor import Signals
 from mem.search.lexical import LexicalLeg
 from mem.search.vector import Question, VectorLeg
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Measured on both benchmark sets: where the best lexical hit covers little of the query, its words are
 # mostly noise, so the weight of the lexical leg falls with the square of the coverage.
 LEXICAL_WEIGHT = 0.5
+ENTITY_WEIGHT = 0.25
 FULL_COVERAGE = 0.25
 WINDOW_LIFT = 0.15
 # General knowledge a little before traces: enough to order what is nearly equal. Decay stays out, since it
@@ -87,18 +88,29 @@ class Ranking:
 def rank(db: apsw.Connection, ask: Ask, asked: Question | None, *, now: str, has_vectors: bool) -> Ranking:
     """Search, fuse and cut; `asked` is the embedded query, None for words alone."""
     condition = where(ask.filter, now=now)
+    named: fuse.Ranking = ()
     if is_live(ask.filter):
         rows = "memories"
         words = _words(db, ask, condition)
         meaning = (
             vector.search(db, asked, ask.filter, condition, has_vectors=has_vectors) if asked else VectorLeg()
         )
+        named = _named(db, ask, words, meaning, condition, now)
     else:
         rows = memories.select_as_of(db, ask.filter.moment)
         words = _words_as_of(db, ask, condition)
         meaning = vector.search_rows(db, asked, condition, rows=rows) if asked else VectorLeg()
-    hits = tuple(_fused(db, ask, words, meaning, rows))
+    hits = tuple(_fused(db, ask, words, meaning, named, rows))
     return Ranking(hits, rows, floor.signals(words, meaning), words, meaning)
+
+
+def _named(
+    db: apsw.Connection, ask: Ask, words: LexicalLeg, meaning: VectorLeg, condition: Where, now: str
+) -> fuse.Ranking:
+    if ask.mode is Mode.VECTOR:
+        return ()
+    near = (one.number for one in meaning.hits)
+    return mentions.observed(db, ask.query, ask.filter.scope, condition, words=words, meaning=near, now=now)
 
 
 def _words(db: apsw.Connection, ask: Ask, condition: Where) -> LexicalLeg:
@@ -114,13 +126,21 @@ def _words_as_of(db: apsw.Connection, ask: Ask, condition: Where) -> LexicalLeg:
     return lexical.search(db, ask.query, Scope(everywhere=True), condition, words=built)
 
 
-def _fused(db: apsw.Connection, ask: Ask, words: LexicalLeg, meaning: VectorLeg, rows: str) -> list[Ranked]:
+def _fused(
+    db: apsw.Connection,
+    ask: Ask,
+    words: LexicalLeg,
+    meaning: VectorLeg,
+    named: fuse.Ranking,
+    rows: str,
+) -> list[Ranked]:
     legs = {
         "lexical": words.hits,
         "vector": tuple((near.number, near.score) for near in meaning.hits),
+        "entity": named,
     }
     scores = _scores(ask, legs, words)
-    related = floor.related(words, meaning)
+    related = floor.related(words, meaning) | {number for number, _ in named}
     facts = _facts(db, [memory_id for memory_id in scores if memory_id in related], rows)
     scores = {memory_id: _bounded(scores[memory_id] + fact.offset) for memory_id, fact in facts.items()}
     if ask.window is not None and not ask.window.hard:
@@ -137,7 +157,8 @@ def _scores(ask: Ask, legs: Mapping[str, fuse.Ranking], words: LexicalLeg) -> di
     if ask.fusion is Fusion.RRF:
         return fuse.reciprocal(legs)
     weight = LEXICAL_WEIGHT * min(1.0, words.coverage / FULL_COVERAGE) ** 2
-    return fuse.convex(legs, {"lexical": weight, "vector": 1 - LEXICAL_WEIGHT})
+    weights = {"lexical": weight, "vector": 1 - LEXICAL_WEIGHT, "entity": ENTITY_WEIGHT}
+    return fuse.convex(legs, weights, even=("entity",))
 
 
 class _Facts(NamedTuple):

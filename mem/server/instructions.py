@@ -9,7 +9,7 @@ in later sessions, so keep it small and true.
 
 RECALL FIRST: before you ask the user something they may have said before, and before you decide what may \
 be decided already. Put the whole question to recall in plain words, in any language. No hits means that \
-nothing is known; do not guess. Cite what you rely on by its id, as in #42.
+nothing is known; do not guess. Cite what you rely on by its id, as in [#42].
 
 STORE ONLY WHAT WILL MATTER IN ANOTHER SESSION: decisions with their rationale, preferences, rules, \
 corrections, causes of costly bugs, facts that the repository does not tell. One fact per memory, a sentence \

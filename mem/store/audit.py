@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from mem.store.events import ORIGIN_HERE
 from mem.values import ActorKind, Scope
 
 UNDO = "undo"
+MEMORY, ENTITY = "memory", "entity"  # what a subject is
 
 # Somebody may have been at the log: what is no JSON any more is for `mem doctor --audit`, not for a read.
 _SUBJECTS = "iif(json_valid(e.subjects), e.subjects, '[]')"
@@ -182,17 +183,23 @@ def _of_session(db: apsw.Connection, reference: str) -> tuple[str, Sequence[Any]
 
 
 def _scope(scope: Scope) -> tuple[str, Sequence[Any]]:
-    """Events about memories of the scope; those about none belong to their session's project, or to all."""
+    """Events about what is of the scope; those about nothing belong to the project they name, or to all."""
     if scope.everywhere:
         return "1", ()
     # The cross joins keep SQLite from scanning the memories of a project for each event.
+    subjects = f"json_each({_SUBJECTS}) s CROSS JOIN"
+    memories, entities = (
+        f"{subjects} memories m ON m.uid = s.value",
+        f"{subjects} entities n ON n.uid = s.value",
+    )
     return (
-        f"""CASE WHEN EXISTS (SELECT 1 FROM json_each({_SUBJECTS}) s CROSS JOIN memories m ON m.uid = s.value)
-             THEN EXISTS (SELECT 1 FROM json_each({_SUBJECTS}) s CROSS JOIN memories m ON m.uid = s.value
-                          WHERE m.project IS NULL OR m.project = ?)
-             ELSE NOT EXISTS (SELECT 1 FROM sessions x WHERE x.uid = json_extract({_DETAIL}, '$.session')
-                              AND x.project IS NOT NULL AND x.project IS NOT ?) END""",
-        (scope.project, scope.project),
+        f"""CASE WHEN EXISTS (SELECT 1 FROM {memories}) OR EXISTS (SELECT 1 FROM {entities})
+             THEN EXISTS (SELECT 1 FROM {memories} WHERE m.project IS NULL OR m.project = ?)
+               OR EXISTS (SELECT 1 FROM {entities} WHERE n.project IS NULL OR n.project = ?)
+             ELSE ifnull(json_extract({_DETAIL}, '$.project'), ?) IS ?
+               AND NOT EXISTS (SELECT 1 FROM sessions x WHERE x.uid = json_extract({_DETAIL}, '$.session')
+                               AND x.project IS NOT NULL AND x.project IS NOT ?) END""",
+        (scope.project,) * 5,
     )
 
 
@@ -222,21 +229,25 @@ def _events(db: apsw.Connection, rows: Sequence[Sequence[Any]], scope: Scope) ->
     ]
 
 
-def _seen(listed: Sequence[str], known: dict[str, tuple[int, str | None]], scope: Scope) -> Iterable[Subject]:
+def _seen(
+    listed: Sequence[str], known: Mapping[str, tuple[int, str, str | None]], scope: Scope
+) -> Iterable[Subject]:
     """The subjects that a scope sees; of what was forgotten only the UUID is left."""
     for uid in listed:
-        memory_id, project = known.get(uid, (None, None))
+        number, kind, project = known.get(uid, (None, MEMORY, None))
         if scope.everywhere or project is None or project == scope.project:
-            yield Subject(memory_id, uid)
+            yield Subject(number, uid, kind)
 
 
-def _known(db: apsw.Connection, wanted: Iterable[str]) -> dict[str, tuple[int, str | None]]:
+def _known(db: apsw.Connection, wanted: Iterable[str]) -> dict[str, tuple[int, str, str | None]]:
     rows = select(
         db,
-        "SELECT uid, id, project FROM memories WHERE uid IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(wanted)),),
+        """WITH wanted (uid) AS (SELECT value FROM json_each(?1))
+           SELECT m.uid, m.id, ?2, m.project FROM wanted w JOIN memories m ON m.uid = w.uid
+           UNION ALL SELECT n.uid, n.id, ?3, n.project FROM wanted w JOIN entities n ON n.uid = w.uid""",
+        (json.dumps(list(wanted)), MEMORY, ENTITY),
     )
-    return {uid: (memory_id, project) for uid, memory_id, project in rows}
+    return {uid: (number, kind, project) for uid, number, kind, project in rows}
 
 
 def _numbers(db: apsw.Connection, wanted: Iterable[str | None]) -> dict[str | None, int]:

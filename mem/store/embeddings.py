@@ -24,6 +24,11 @@ def active_model(db: apsw.Connection) -> Model | None:
     return Model(*row) if row else None
 
 
+def models(db: apsw.Connection) -> list[Model]:
+    """Every model that has vectors here, in the order of their first use."""
+    return [Model(*row) for row in db.execute("SELECT id, name, dimensions, mean FROM models ORDER BY id")]
+
+
 def adopt_model(
     db: apsw.Connection, name: str, dimensions: int, mean: bytes | None, *, at: str
 ) -> Model | None:
@@ -71,13 +76,28 @@ def lacking(db: apsw.Connection, *, among: int, limit: int) -> list[int]:
     return [row[0] for row in rows]
 
 
+def entities_lacking(db: apsw.Connection, *, among: int, limit: int) -> list[int]:
+    """Some live entities without vectors of the active model, of the newest `among`."""
+    model = active_model(db)
+    rows = select(
+        db,
+        """SELECT n.id FROM (SELECT id, status, text_hash FROM entities ORDER BY id DESC LIMIT ?2) n
+           WHERE n.status = 'active' AND NOT EXISTS (
+             SELECT 1 FROM embeddings e
+             WHERE e.model_id = ?1 AND e.text_hash = n.text_hash AND e.piece = 0) LIMIT ?3""",
+        (model.id if model else 0, among, limit),
+    )
+    return [row[0] for row in rows]
+
+
 def coverage(db: apsw.Connection, model: Model | None) -> tuple[int, int]:
-    """How many live memories have vectors of the model, and how many wait for them."""
+    """How many live memories and entities have vectors of the model, and how many wait for them."""
     stored, total = select(
         db,
         """SELECT ifnull(sum(EXISTS (SELECT 1 FROM embeddings e WHERE e.model_id = ?
                                      AND e.text_hash = m.text_hash AND e.piece = 0)), 0), count(*)
-           FROM memories m WHERE m.status = 'active'""",
+           FROM (SELECT text_hash FROM memories WHERE status = 'active'
+                 UNION ALL SELECT text_hash FROM entities WHERE status = 'active') m""",
         (model.id if model else 0,),
     )[0]
     return int(stored), int(total) - int(stored)

@@ -40,10 +40,45 @@ class Erased:
     hashes: tuple[bytes, ...] = ()
 
 
+def together(first: Erased, second: Erased) -> Erased:
+    """Two erasures as one."""
+    return Erased(*(getattr(first, name) + getattr(second, name) for name in first.__slots__))
+
+
 def held(db: apsw.Connection, uids: Iterable[str]) -> list[int]:
     """The numbers of the memories with these UUIDs that this store holds, or held."""
     sql = f"SELECT DISTINCT id FROM {_EVERY.format('id, uid')} WHERE uid IN (SELECT value FROM json_each(?))"
     return [row[0] for row in select(db, f"{sql} ORDER BY id", (json.dumps(list(uids)),))]
+
+
+def held_entities(db: apsw.Connection, uids: Iterable[str]) -> list[int]:
+    """The numbers of the entities with these UUIDs that this store holds."""
+    sql = "SELECT id FROM entities WHERE uid IN (SELECT value FROM json_each(?)) ORDER BY id"
+    return [row[0] for row in select(db, sql, (json.dumps(list(uids)),))]
+
+
+def family(db: apsw.Connection, entity_ids: Iterable[int]) -> list[int]:
+    """These entities, and all that were merged into one of them."""
+    rows = select(
+        db,
+        """WITH RECURSIVE one (id) AS (
+             SELECT value FROM json_each(?) UNION
+             SELECT n.id FROM entities n JOIN one o ON n.merged_into = o.id)
+           SELECT id FROM one ORDER BY id""",
+        (json.dumps(list(entity_ids)),),
+    )
+    return [row[0] for row in rows]
+
+
+def about(db: apsw.Connection, entity_ids: Sequence[int]) -> list[int]:
+    """The numbers of the memories that are, or were, about one of these entities."""
+    rows = select(
+        db,
+        f"""SELECT DISTINCT id FROM {_EVERY.format("id, entity_id")}
+            WHERE entity_id IN (SELECT value FROM json_each(?)) ORDER BY id""",
+        (json.dumps(entity_ids),),
+    )
+    return [row[0] for row in rows]
 
 
 def was_forgotten(db: apsw.Connection, uid: str) -> bool:
@@ -109,6 +144,37 @@ def erase(unit: Unit, numbers: Sequence[int]) -> Erased:
     unit.db.execute(f"DELETE FROM memories WHERE {among}", (listed,))
     unit.erased_uids += uids
     return erased
+
+
+def erase_entities(unit: Unit, numbers: Sequence[int]) -> Erased:
+    """Erase entities with their relations and all that this store says of them; no memory is about one now.
+
+    Their index entries and vectors are left: see `drop_vectors`.
+    """
+    listed = json.dumps(numbers)
+    among = "id IN (SELECT value FROM json_each(?1))"
+    uids = [row[0] for row in select(unit.db, f"SELECT uid FROM entities WHERE {among}", (listed,))]
+    rows = select(
+        unit.db,
+        f"""SELECT name, aliases, summary, text_hash FROM entities WHERE {among}
+            UNION SELECT name, aliases, summary, text_hash FROM entities_versions WHERE {among}""",
+        (listed,),
+    )
+    texts = {text for name, aliases, summary, _ in rows for text in (name, *json.loads(aliases), summary)}
+    reasons = _blank(unit.db, uids)
+    for table in ("relations", "relations_versions"):
+        ends = "from_id IN (SELECT value FROM json_each(?1)) OR to_id IN (SELECT value FROM json_each(?1))"
+        unit.db.execute(f"DELETE FROM {table} WHERE {ends}", (listed,))
+    unit.db.execute(f"UPDATE entities SET merged_into = NULL WHERE {among}", (listed,))
+    unit.db.execute(f"DELETE FROM entities_versions WHERE {among}", (listed,))
+    unit.db.execute(f"DELETE FROM entities WHERE {among}", (listed,))
+    unit.erased_uids += uids
+    return Erased(
+        uids=tuple(uids),
+        texts=tuple(sorted(text for text in texts if text)),
+        reasons=tuple(sorted(reasons)),
+        hashes=tuple({row[3] for row in rows if row[3] is not None}),
+    )
 
 
 def drop_vectors(db: apsw.Connection, hashes: Iterable[bytes]) -> None:

@@ -6,7 +6,7 @@ salted SHA-256 digests. So `forget` can blank a text and its salt, and the chain
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -38,6 +38,8 @@ class Unit:
     detail: dict[str, Any] = field(default_factory=dict)
     memory_ids: dict[int, None] = field(default_factory=dict)
     erased_uids: list[str] = field(default_factory=list)
+    entity_ids: dict[int, None] = field(default_factory=dict)
+    to_index: dict[int, None] = field(default_factory=dict)  # memories that are found anew, though unchanged
     _event_id: int | None = None
 
     @property
@@ -52,15 +54,20 @@ class Unit:
         self.memory_ids[memory_id] = None
         return self.event_id
 
+    def changed_entity(self, entity_id: int) -> int:
+        """Note that an entity changes in this unit; gives the event's number for its row."""
+        self.entity_ids[entity_id] = None
+        return self.event_id
+
     @contextmanager
     def part(self) -> Iterator[None]:
         """What can fail alone: an error undoes this part of the unit, and goes on to the caller."""
-        kept = dict(self.memory_ids), self._event_id
+        kept = dict(self.memory_ids), dict(self.entity_ids), dict(self.to_index), self._event_id
         self.db.execute("SAVEPOINT part")
         try:
             yield
         except BaseException:
-            self.memory_ids, self._event_id = kept
+            self.memory_ids, self.entity_ids, self.to_index, self._event_id = kept
             # A full disk has rolled everything back already.
             if self.db.in_transaction:
                 self.db.execute("ROLLBACK TO part")
@@ -131,12 +138,7 @@ def _begin_event(unit: Unit) -> int:
 
 def _seal_event(unit: Unit, event_id: int) -> None:
     db = unit.db
-    placed = ",".join("?" * len(unit.memory_ids))
-    uids = select(
-        db,
-        f"SELECT uid FROM memories WHERE id IN ({placed}) ORDER BY id",
-        tuple(unit.memory_ids),
-    )
+    uids = [*_uids(db, "memories", unit.memory_ids), *_uids(db, "entities", unit.entity_ids)]
     texts = {name: salted(text) for name, text in sorted(unit.texts.items())}
     previous = db.execute(
         """SELECT hash FROM events WHERE origin_id = ?
@@ -146,7 +148,7 @@ def _seal_event(unit: Unit, event_id: int) -> None:
     db.execute(
         "UPDATE events SET subjects = ?, detail = ?, texts = ?, previous = ? WHERE id = ?",
         (
-            _canonical([*(uid for (uid,) in uids), *unit.erased_uids]),
+            _canonical([*uids, *unit.erased_uids]),
             _canonical(unit.detail),
             _canonical(texts),
             previous or FIRST_HASH,
@@ -154,6 +156,14 @@ def _seal_event(unit: Unit, event_id: int) -> None:
         ),
     )
     db.execute("UPDATE events SET hash = ? WHERE id = ?", (event_hash(db, event_id), event_id))
+
+
+def _uids(db: apsw.Connection, table: str, ids: Collection[int]) -> list[str]:
+    placed = ",".join("?" * len(ids))
+    return [
+        row[0]
+        for row in select(db, f"SELECT uid FROM {table} WHERE id IN ({placed}) ORDER BY id", tuple(ids))
+    ]
 
 
 def salted(text: str) -> dict[str, str]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from mem.values import Filter, Scope, Status
 
+EXPIRED = "expired"  # the reason by which upkeep archives what has outlived its time
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -31,6 +33,13 @@ def where(filter_: Filter, *, now: str) -> Where:
         parts.append(("m.importance >= ?", (filter_.minimum_importance,)))
     if filter_.minimum_confidence is not None:
         parts.append(("m.confidence >= ?", (filter_.minimum_confidence,)))
+    if filter_.entity_id is not None:
+        parts.append(("m.entity_id = ?", (filter_.entity_id,)))
+    if filter_.source is not None:
+        parts.append(("instr(lower(m.source), lower(?)) > 0", (filter_.source,)))
+    parts += _listed("client", filter_.clients)
+    if filter_.session_id is not None:
+        parts.append(("m.session_id = ?", (filter_.session_id,)))
     if filter_.since is not None:
         parts.append(("ifnull(m.event_time, m.recorded_at) >= ?", (filter_.since,)))
     if filter_.until is not None:
@@ -50,7 +59,7 @@ def statuses(filter_: Filter) -> tuple[Status, ...]:
 
 def is_live(filter_: Filter) -> bool:
     """Whether the filter asks only for what the derived indexes hold: active rows, now."""
-    return filter_.moment.is_now and statuses(filter_) == (Status.ACTIVE,)
+    return filter_.moment.is_now and statuses(filter_) == (Status.ACTIVE,) and not filter_.expired
 
 
 def _scope(scope: Scope) -> tuple[str, tuple[Any, ...]]:
@@ -64,13 +73,18 @@ def _scope(scope: Scope) -> tuple[str, tuple[Any, ...]]:
 def _held(filter_: Filter, now: str) -> tuple[str, tuple[Any, ...]]:
     """Half-open valid time. Retired rows are looked for by status, not by whether they hold now."""
     moment = filter_.moment
-    if moment.is_now and statuses(filter_) != (Status.ACTIVE,):
+    if moment.is_now and not is_live(filter_):
         return "", ()
     at = moment.valid_at or moment.known_at or now
     return "(m.valid_from IS NULL OR m.valid_from <= ?) AND (m.valid_to IS NULL OR m.valid_to > ?)", (at, at)
 
 
 def _live(filter_: Filter, now: str) -> tuple[str, tuple[Any, ...]]:
+    if filter_.expired:
+        return (
+            "(m.status = 'active' AND m.expires_at <= ? OR m.status = 'archived' AND m.status_reason = ?)",
+            (now, EXPIRED),
+        )
     admitted = statuses(filter_)
     listed = ", ".join("?" * len(admitted))
     return (

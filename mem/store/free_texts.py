@@ -27,6 +27,7 @@ _TEXTS = (
     ("rejection {}", "tombstones", "id", ("reason", "project")),
     ("a version of rejection {}", "tombstones_versions", "id", ("reason", "project")),
     ("project {}", "projects", "id", ("name",)),
+    ("missed question {}", "missed_questions", "id", ("question", "project")),
     ("event {}", "events", "id", ("client", "session", "detail")),
     ("imported row {}", '"foreign"', "id", ("row",)),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from mem.store import memories
+from mem.store import entities, memories
 from mem.store.connect import select
 from mem.store.events import Unit
 from mem.store.migrations import VERSIONED
@@ -71,9 +71,21 @@ def write(unit: Unit, image: Image, values: Row) -> None:
         memories.change(unit, image.now["id"], values)
         return
     row = {**values, "changed_at": unit.at, "event_id": unit.event_id}
+    _note(unit, image)
     sets = ", ".join(f"{name} = ?" for name in row)
     found = " AND ".join(f"{name} = ?" for name in _key(image.now))
     unit.db.execute(f"UPDATE {image.table} SET {sets} WHERE {found}", (*row.values(), *image.key))
+
+
+def _note(unit: Unit, image: Image) -> None:
+    """Entities are found by what their rows say, and so are their observations; relations by both ends."""
+    match image.table:
+        case "entities":
+            unit.changed_entity(image.now["id"])
+            unit.to_index |= dict.fromkeys(entities.live(unit.db, image.now["id"]))
+        case "relations":
+            unit.changed_entity(image.now["from_id"])
+            unit.changed_entity(image.now["to_id"])
 
 
 def writers(db: apsw.Connection, image: Image, *, after: int) -> list[int]:

@@ -9,7 +9,7 @@ import apsw
 
 from mem import clock
 from mem.errors import NotFound, Usage
-from mem.store import sessions
+from mem.store import as_of, sessions
 from mem.store.connect import select
 from mem.store.events import ORIGIN_HERE, Unit, new_uid
 from mem.store.filters import Where
@@ -27,18 +27,26 @@ from mem.values import (
     Trust,
 )
 
-COLUMNS = """m.id, m.uid, m.kind, m.title, m.content, m.category, m.level, m.layer, m.project, m.tags,
-  m.importance, m.confidence, m.source, (SELECT name FROM entities WHERE id = m.entity_id) AS entity,
+AS_OF = "as_of_memories"
+ENTITY_NAME = "(SELECT name FROM entities WHERE id = m.entity_id)"
+COLUMNS = f"""m.id, m.uid, m.kind, m.title, m.content, m.category, m.level, m.layer, m.project, m.tags,
+  m.importance, m.confidence, m.source, {ENTITY_NAME} AS entity,
   m.rationale, m.alternatives, m.status, m.status_reason, m.status_at, m.trust, m.verified_at, m.verified_by,
   m.event_time, m.valid_from, m.valid_to, m.recorded_at, m.changed_at, m.expires_at, m.superseded_by,
   m.client, (SELECT uid FROM sessions WHERE id = m.session_id) AS session, m.flags, m.proposal, m.extra,
   m.trust_reason, m.entity_id"""
 
+# From the greatest down; what is equal goes by record time, then by number, so that pages are stable.
 _ORDERS = {
-    Sort.RECORDED: "m.recorded_at DESC, m.id DESC",
-    Sort.IMPORTANCE: "m.importance DESC, m.recorded_at DESC, m.id DESC",
-    Sort.EVENT_TIME: "ifnull(m.event_time, m.recorded_at) DESC, m.id DESC",
+    Sort.RECORDED: (),
+    Sort.CHANGED: ("m.changed_at",),
+    Sort.EVENT_TIME: ("ifnull(m.event_time, m.recorded_at)",),
+    Sort.IMPORTANCE: ("m.importance",),
+    Sort.CONFIDENCE: ("m.confidence",),
+    Sort.RECALLS: ("ifnull((SELECT sum(u.recalls) FROM usage u WHERE u.memory_id = m.id), 0)",),
+    Sort.ID: ("m.id",),
 }
+_EQUALS = ("m.recorded_at", "m.id")
 
 
 def from_row(row: Sequence[Any]) -> Memory:
@@ -85,7 +93,7 @@ def from_row(row: Sequence[Any]) -> Memory:
 
 def by_ids(db: apsw.Connection, ids: Iterable[int], *, table: str = "memories") -> dict[int, Memory]:
     """The memories with these numbers, by number."""
-    sql = f"SELECT {COLUMNS} FROM {table} m WHERE m.id IN (SELECT value FROM json_each(?))"
+    sql = f"SELECT {columns_of(table)} FROM {table} m WHERE m.id IN (SELECT value FROM json_each(?))"
     return {row[0]: from_row(row) for row in db.execute(sql, (json.dumps(list(ids)),))}
 
 
@@ -95,12 +103,21 @@ def one(db: apsw.Connection, memory_id: int) -> Memory:
 
 
 def page(
-    db: apsw.Connection, where: Where, *, sort: Sort, limit: int, offset: int, table: str = "memories"
+    db: apsw.Connection,
+    where: Where,
+    *,
+    sort: Sort,
+    limit: int,
+    offset: int,
+    reverse: bool = False,
+    table: str = "memories",
 ) -> tuple[int, list[Memory]]:
-    """How many memories match, and one page of them."""
+    """How many memories match, and one page of them; in `reverse` from the other end."""
     total = db.execute(f"SELECT count(*) FROM {table} m WHERE {where.sql}", where.values).get
+    direction = "ASC" if reverse else "DESC"
+    order = ", ".join(f"{key} {direction}" for key in (*_ORDERS[sort], *_EQUALS))
     rows = db.execute(
-        f"SELECT {COLUMNS} FROM {table} m WHERE {where.sql} ORDER BY {_ORDERS[sort]} LIMIT ? OFFSET ?",
+        f"SELECT {columns_of(table)} FROM {table} m WHERE {where.sql} ORDER BY {order} LIMIT ? OFFSET ?",
         (*where.values, limit, offset),
     )
     return int(total), [from_row(row) for row in rows]
@@ -280,19 +297,26 @@ def last_successor(db: apsw.Connection, memory_id: int) -> int:
 def select_as_of(db: apsw.Connection, moment: Moment) -> str:
     """Fill a temporary table with what the store held at a moment of record time; gives the table's name.
 
-    One row per memory. Without `known_at` these are the present rows.
+    One row per memory, with the name that its entity had then. Without `known_at` these are the present rows.
     """
-    db.execute("DROP TABLE IF EXISTS temp.as_of_memories")
-    db.execute("CREATE TEMP TABLE as_of_memories AS SELECT * FROM memories WHERE 0")
-    names = ", ".join(str(row[1]) for row in db.execute("PRAGMA table_info(memories)"))
-    if moment.known_at is None:
-        db.execute(f"INSERT INTO as_of_memories SELECT {names} FROM memories")
-    else:
-        db.execute(
-            f"""INSERT INTO as_of_memories
-                SELECT {names} FROM memories WHERE changed_at <= ?1
+    db.execute(f"DROP TABLE IF EXISTS temp.{AS_OF}")
+    db.execute(f"CREATE TEMP TABLE {AS_OF} AS SELECT *, '' AS entity FROM memories WHERE 0")
+    things = as_of.select_as_of(db, "entities", moment)
+    columns = [str(row[1]) for row in db.execute("PRAGMA table_info(memories)")]
+    names, qualified = ", ".join(columns), ", ".join(f"m.{name}" for name in columns)
+    held = f"SELECT {names} FROM memories"
+    if moment.known_at is not None:
+        held += f""" WHERE changed_at <= ?1
                 UNION ALL
-                SELECT {names} FROM memories_versions WHERE changed_at <= ?1 AND replaced_at > ?1""",
-            (moment.known_at,),
-        )
-    return "as_of_memories"
+                SELECT {names} FROM memories_versions WHERE changed_at <= ?1 AND replaced_at > ?1"""
+    db.execute(
+        f"""INSERT INTO {AS_OF} SELECT {qualified}, n.name FROM ({held}) m
+            LEFT JOIN {things} n ON n.id = m.entity_id""",
+        (moment.known_at,) if moment.known_at is not None else (),
+    )
+    return AS_OF
+
+
+def columns_of(table: str) -> str:
+    """`COLUMNS`, as a table of memories has them."""
+    return COLUMNS.replace(ENTITY_NAME, "m.entity") if table == AS_OF else COLUMNS

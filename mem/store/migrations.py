@@ -36,7 +36,66 @@ def review_and_forgetting(db: apsw.Connection) -> None:
     add_column(db, "tombstones", "kind TEXT NOT NULL DEFAULT 'rejected'")
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (first_schema, review_and_forgetting)
+def named_entities(db: apsw.Connection) -> None:
+    """The names by which live entities are found, and their words in the shape of those of memories."""
+    db.execute(
+        """
+        CREATE TABLE entity_names (
+          key       TEXT NOT NULL,
+          entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+          PRIMARY KEY (key, entity_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX entity_names_entity ON entity_names (entity_id);
+        CREATE UNIQUE INDEX relations_live ON relations (from_id, to_id, type)
+          WHERE status = 'active' AND valid_to IS NULL;
+        DROP TABLE entities_fts;
+        CREATE VIRTUAL TABLE entities_fts USING fts5 (
+          title, content, context,
+          content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
+        );
+        CREATE VIRTUAL TABLE entities_terms USING fts5vocab (entities_fts, row);
+        CREATE VIRTUAL TABLE entities_postings USING fts5vocab (entities_fts, instance);
+        CREATE TABLE entities_lengths (
+          id      INTEGER PRIMARY KEY,
+          project INTEGER NOT NULL,
+          length  INTEGER NOT NULL
+        ) STRICT;
+        """
+    )
+
+
+def missed_questions(db: apsw.Connection) -> None:
+    """Questions that found nothing: how many there were, and their texts where the user allows that."""
+    db.execute(
+        """
+        CREATE TABLE misses (
+          id        INTEGER PRIMARY KEY,
+          day       TEXT NOT NULL,
+          project   TEXT NOT NULL,
+          operation TEXT NOT NULL,
+          mode      TEXT NOT NULL,
+          terms     INTEGER NOT NULL,
+          asked     INTEGER NOT NULL,
+          UNIQUE (day, project, operation, mode, terms)
+        ) STRICT;
+        CREATE TABLE missed_questions (
+          id       INTEGER PRIMARY KEY,
+          project  TEXT NOT NULL,
+          question TEXT NOT NULL,
+          asked    INTEGER NOT NULL,
+          last_at  TEXT NOT NULL,
+          UNIQUE (project, question)
+        ) STRICT;
+        """
+    )
+
+
+MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
+    first_schema,
+    review_and_forgetting,
+    named_entities,
+    missed_questions,
+)
 CURRENT = len(MIGRATIONS)
 
 

@@ -49,6 +49,14 @@ def number_of(db: apsw.Connection, name: str | None) -> int:
     return -1 if known is None else int(known)
 
 
+def roots_of(db: apsw.Connection, name: str) -> list[str]:
+    """The git common directories of the repositories that are bound to a project."""
+    rows = db.execute(
+        "SELECT r.root FROM project_roots r JOIN projects p ON p.id = r.project_id WHERE p.name = ?", (name,)
+    )
+    return [str(row[0]) for row in rows]
+
+
 def _free_name(db: apsw.Connection, name: str) -> str:
     """A name is taken once another repository is bound to it; the next root of that name gets `-2`."""
     taken = {

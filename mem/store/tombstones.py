@@ -43,6 +43,28 @@ def binding(db: apsw.Connection, fingerprint: bytes, entity_uid: str, project: s
     return [Tombstone(row[0], Grave(row[1]), *row[2:]) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A rejection in force as it is written: what it is keyed by, and why."""
+
+    fingerprint: bytes
+    project: str | None
+    memory_uid: str | None
+    reason: str | None
+    kind: Grave
+
+
+def of_entity(db: apsw.Connection, entity_uid: str) -> list[Rejected]:
+    """The rejections in force about an entity."""
+    rows = select(
+        db,
+        """SELECT fingerprint, nullif(project, ''), memory_uid, reason, kind FROM tombstones
+           WHERE entity_uid = ? AND lifted_at IS NULL ORDER BY id""",
+        (entity_uid,),
+    )
+    return [Rejected(row[0], row[1], row[2], row[3], Grave(row[4])) for row in rows]
+
+
 def bury(
     unit: Unit,
     fingerprint: bytes,

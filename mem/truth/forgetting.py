@@ -16,6 +16,7 @@ from mem.context import shown
 from mem.errors import MemError, NotFound
 from mem.paths import Places
 from mem.results import Forgotten
+from mem.search import entities as entity_index
 from mem.search import index
 from mem.store import erasure, memories, tombstones
 from mem.store.connect import Store
@@ -42,8 +43,24 @@ def find(db: apsw.Connection, references: Iterable[str]) -> tuple[list[int], lis
     return list(numbers), list(before)
 
 
-def forget(unit: Unit, memory_ids: Sequence[int], *, has_vectors: bool) -> Erased:
-    """Erase memories from one store with all that it says of them, and refuse their content from now on."""
+def forget(
+    unit: Unit, memory_ids: Sequence[int], entity_ids: Sequence[int] = (), *, has_vectors: bool
+) -> Erased:
+    """Erase memories from one store with all that it says of them, and refuse their content from now on.
+
+    Entities go with all that was observed of them and of what was merged into them, and with their relations.
+    """
+    entities = erasure.family(unit.db, entity_ids)
+    erased = _forget_memories(unit, [*memory_ids, *erasure.about(unit.db, entities)], has_vectors=has_vectors)
+    if not entities:
+        return erased
+    gone = erasure.erase_entities(unit, entities)
+    entity_index.erase(unit.db, entities)
+    erasure.drop_vectors(unit.db, gone.hashes)
+    return erasure.together(erased, gone)
+
+
+def _forget_memories(unit: Unit, memory_ids: Sequence[int], *, has_vectors: bool) -> Erased:
     if not memory_ids:
         return Erased()
     numbers = erasure.with_drafts(unit.db, memory_ids)
@@ -72,13 +89,21 @@ def notices(db: apsw.Connection, erased: Erased) -> tuple[Notice, ...]:
     return (*found, *(Notice("said_elsewhere", f"This is quoted in {place}.") for place in places))
 
 
-def sweep(store: Store, erased: Erased, uids: Collection[str], places: Places, actor: Actor) -> Forgotten:
+def sweep(
+    store: Store,
+    erased: Erased,
+    uids: Collection[str],
+    places: Places,
+    actor: Actor,
+    *,
+    again: str,
+) -> Forgotten:
     """Take what was erased in a store out of every other file of ours, and its bytes out of all of them.
 
-    Other stores, such as backups, are rewritten; other files that hold a text are only listed.
+    Other stores, such as backups, are rewritten; other files that hold a text are only listed. `again` is the
+    command that goes on where this could not.
     """
     shown.forget(places.state, erased.numbers)
-    again = f"mem forget {next(iter(uids))} --yes"
     remains = _washed(store, again)
     texts = {*erased.texts}
     rewritten = []
@@ -88,7 +113,7 @@ def sweep(store: Store, erased: Erased, uids: Collection[str], places: Places, a
             gone, left = _forget_copy(file, uids, actor, again)
             texts.update(gone.texts)
             remains += left
-            if gone.numbers:
+            if gone.uids:
                 rewritten.append(str(file))
     listed, unread = leftovers.search(files, texts, logs=places.state, reasons=erased.reasons)
     return Forgotten(
@@ -108,7 +133,12 @@ def _forget_copy(file: Path, uids: Collection[str], actor: Actor, again: str) ->
         return Erased(), [f"{file}: {err} {err.hint}".rstrip()]
     try:
         with unit_of_work(copy, "forget", actor) as unit:
-            erased = forget(unit, erasure.held(unit.db, uids), has_vectors=copy.has_vectors)
+            erased = forget(
+                unit,
+                erasure.held(unit.db, uids),
+                erasure.held_entities(unit.db, uids),
+                has_vectors=copy.has_vectors,
+            )
             index.refresh(unit.db, unit.memory_ids, has_vectors=copy.has_vectors)
         return erased, _washed(copy, again)
     except MemError as err:

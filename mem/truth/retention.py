@@ -25,7 +25,7 @@ import apsw
 
 from mem import clock
 from mem.results import Maintained, Promotion
-from mem.store import memories, sessions, upkeep
+from mem.store import memories, misses, sessions, upkeep
 from mem.store.events import Unit
 from mem.store.filters import where
 from mem.store.upkeep import Kept, Used
@@ -152,6 +152,7 @@ def carry_out(unit: Unit, work: Due) -> None:
         memories.change(unit, promotion.id, values | _lifetime(unit, promotion))
     sessions.abandon(unit, work.sessions)
     upkeep.prune_traces(unit.db, work.kept)
+    misses.prune(unit.db, unit.at)
 
 
 def _lifetime(unit: Unit, promotion: Promotion) -> dict[str, str | None]:

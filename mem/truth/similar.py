@@ -33,6 +33,7 @@ def near_duplicates(
             or other.kind is not mine.kind
             or other.entity != mine.entity
             or other.project != mine.project
+            or other.entity_id != mine.entity_id
         ):
             continue
         if 0 < cosine < ABOUT_ONE:

@@ -60,7 +60,7 @@ def _check(old: Memory, successor: Memory) -> None:
     if old.id == successor.id:
         raise Refused(f"#{old.id} cannot supersede itself.", hint="Name another memory, or give a new text.")
     _check_active(old)
-    if old.kind is not successor.kind or old.entity != successor.entity:
+    if old.kind is not successor.kind or old.entity_id != successor.entity_id:
         raise Refused(
             f"#{old.id} ({_about(old)}) cannot be superseded by #{successor.id} ({_about(successor)}).",
             hint="A successor has the same kind and entity.",

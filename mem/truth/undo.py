@@ -18,7 +18,7 @@ from mem.truth.admission import UNDONE, admit, identity_of
 from mem.values import Kind, Status
 
 # What these did is not in before-images, or not to be brought back.
-NEVER_UNDONE = ("import", "maintain", "backfill", "migrate-vectors", "forget")
+NEVER_UNDONE = ("import", "maintain", "backfill", "migrate-vectors", "forget", "entity-forget")
 MOST_NAMED = 5
 
 _LIVE = frozenset((Status.ACTIVE.value, Status.PROPOSED.value))
@@ -85,9 +85,7 @@ def _require_undoable(db: apsw.Connection, event: Event) -> None:
             hint=f"To do it again: mem undo {event.undone_by}",
         )
     if any(subject.id is None for subject in event.subjects):
-        raise Refused(
-            f"Event {_named(event)} cannot be undone: a memory that it changed was forgotten since."
-        )
+        raise Refused(f"Event {_named(event)} cannot be undone: what it changed was forgotten since.")
 
 
 def _require_unchanged(db: apsw.Connection, event: Event, found: Sequence[Image]) -> None:

@@ -122,7 +122,7 @@ def _ask(
     right = {hit.memory.id for hit in answer.hits[:3]} & (wanted or set())
     with service._store.read() as db:
         signals = traces.signals(db, answer.trace_id or "")
-    return Asked(group, wanted is not None, bool(right), Signals(**signals))
+    return Asked(group, wanted is not None, bool(right), Signals.from_record(signals))
 
 
 if __name__ == "__main__":

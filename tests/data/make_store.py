@@ -168,7 +168,11 @@ def ask(memory: Service, method: str, arguments: dict[str, Any]) -> dict[str, An
     if method == "recall":
         arguments = {**arguments, "limit": 1}
     answer = json.loads(json.dumps(document(getattr(memory, method)(**arguments))))
-    passing = {"trace_id", "total", "confidence", "store_bytes", "wal_bytes"} if method != "list_" else set()
+    passing = (
+        {"trace_id", "total", "confidence", "store_bytes", "wal_bytes", "recent_recalls"}
+        if method != "list_"
+        else set()
+    )
     for hit in answer.get("hits", ()):
         del hit["score"], hit["why"]
     return {name: value for name, value in answer.items() if name not in passing}

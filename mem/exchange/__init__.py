@@ -1,0 +1,1 @@
+"""Other programs' formats: one reader for each."""
