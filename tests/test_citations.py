@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from telling import get, tell
 
@@ -159,6 +159,7 @@ def plainly(text: str) -> str:
     return "".join(str(unicodedata.digit(mark)) if mark.isdecimal() else mark for mark in kept)
 
 
+@example("[#77#7]")
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_nothing_that_was_not_shown_is_cited_and_a_second_look_changes_nothing(text: str) -> None:
     checked = citations.check(text, shown_as)

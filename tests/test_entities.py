@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from telling import everything, get, live, rows, tell
 from wall_clock import WallClock
 
-from mem.cli import rows as cli_rows
+from mem.cli import beside
 from mem.embed import Role
 from mem.errors import MemError, NotFound, Refused, Usage
 from mem.results import Observed
@@ -551,7 +551,7 @@ def test_what_is_not_shown_of_an_entity_is_counted(memory: Service, monkeypatch:
         observe(memory, "Ana", f"fact {number}")
     view = memory.entity("Ana")
     assert ({one.content for one in view.observations}, view.total) == ({"fact 1", "fact 2"}, 3)
-    assert list(cli_rows.notes(view)) == ["2 of 3 observations; mem list --entity shows all."]
+    assert list(beside.notes(view)) == ["2 of 3 observations; mem list --entity shows all."]
 
 
 def test_relating_or_describing_a_hub_does_not_index_its_observations_anew(

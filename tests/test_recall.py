@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import Ran
 
-from mem.cli import rows
+from mem.cli import beside
 from mem.errors import Usage
 from mem.results import Recall
 from mem.search.vector import cosines
@@ -517,7 +517,7 @@ def test_a_person_is_told_when_the_nearest_is_not_near(real_memory: Service) -> 
     found = real_memory.recall("how often do we change credentials?")
     weak = "Nothing fits well; this is what comes nearest."
     assert found.total == 1
-    assert list(rows.notes(found)) == [], "the README shows this answer without the note"
+    assert list(beside.notes(found)) == [], "the README shows this answer without the note"
     unsure = dataclasses.replace(found, confidence=0.006)
-    assert list(rows.notes(unsure)) == [weak]
-    assert list(rows.notes(dataclasses.replace(unsure, mode=Mode.LEXICAL))) == []
+    assert list(beside.notes(unsure)) == [weak]
+    assert list(beside.notes(dataclasses.replace(unsure, mode=Mode.LEXICAL))) == []

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TextIO
 
+from mem.cli.beside import notes
 from mem.cli.characters import escaped, one_line, visible
-from mem.cli.rows import Answer, block, notes, rows
+from mem.cli.rows import Answer, block, rows
 from mem.errors import MemError
 from mem.results import Cited, ContextBlock, ForeignNotes, Hooks, Memories, Text
 

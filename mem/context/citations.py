@@ -28,7 +28,7 @@ _BLANK = frozenset("\u115f\u1160\u3164\uffa0")  # letters that nobody sees
 _EMPHASIS = re.compile(r"""[\\*_~`"'^()]""")
 _NAMED = "(?:ids?|uids?|uuids?|mem|memory|memories)"
 _MARK = re.compile(
-    rf"(?<!\w)(?:(?:{_NAMED}|notes?|refs?|sources?|cites?|citations?|see|cf\.?)\s*+[:=]?\s*+)?#[\s#]*+"
+    rf"(?:(?<!\w)(?:{_NAMED}|notes?|refs?|sources?|cites?|citations?|see|cf\.?)\s*+[:=]?\s*+)?#[\s#]*+"
     rf"|(?<!\w){_NAMED}\s*+[:=]\s*+"
     r"|(?<!\w)ids?(?=\s*+\d)"
 )
