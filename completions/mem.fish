@@ -222,6 +222,7 @@ complete -c mem -n '__mem_at contradictions' -l limit -x -d 'How many pairs at m
 complete -c mem -n '__mem_at contradictions' -l project -x -d 'Project, by name; else MEM_PROJECT, else the current repository.'
 complete -c mem -n '__mem_at contradictions' -l all-projects -d 'Look through all projects, not only the current one and what is global.'
 complete -c mem -n '__mem_at contradictions' -l kind -x -a 'learning decision observation summary' -d 'Only memories of this kind.'
+complete -c mem -n '__mem_at contradictions' -l entity -x -d 'Only what is observed about this entity: number, UUID, name or alias.'
 complete -c mem -n '__mem_at contradictions' -l db -r -F -d 'Use this store, not that of MEM_DB or the usual one.'
 complete -c mem -n '__mem_at contradictions' -l json -d 'Answer with one JSON document on standard output, errors too.'
 

@@ -875,6 +875,7 @@ class Service:
         project: Project = None,
         all_projects: AllProjects = False,
         kind: Kinds = (),
+        entity: OfEntity = None,
     ) -> Contradictions:
         """Propose pairs of memories that contradict each other, with the command that would settle each.
 
@@ -882,7 +883,9 @@ class Service:
         changed.
         """
         with self._store.read() as db:
-            filter_ = Filter(scope=self._scope(db, project, all_projects), kinds=tuple(kind))
+            scope = self._scope(db, project, all_projects)
+            about = _entity_number(db, entity, scope)
+            filter_ = Filter(scope=scope, kinds=tuple(kind), entity_id=about)
             return contradictions.find(db, filter_, now=clock.to_text(clock.now()), limit=limit)
 
     @operation(panel=Panel.FIND, examples=("mem trace", "mem trace 0192f3a4-5b6c --json"))

@@ -109,6 +109,17 @@ def test_the_port_story_holds_for_an_observation(memory: Service, monkeypatch: p
         assert [one.content for one in found] == [f"listens on port {port}"], (valid_at, known_at)
 
 
+def test_contradictions_are_of_one_entity_and_can_be_asked_of_one(memory: Service) -> None:
+    for name in ("API", "metrics"):
+        memory.observe(name, "listens on port 8080", type="service")
+    assert memory.contradictions().total == 0
+    newer = memory.observe("API", "listens on port 9090")
+    memory.observe("metrics", "is run by Ana")
+    assert [pair.newer.id for pair in memory.contradictions().pairs] == [newer.id]
+    assert [pair.newer.id for pair in memory.contradictions(entity="api").pairs] == [newer.id]
+    assert memory.contradictions(entity="metrics").total == 0
+
+
 def test_nothing_is_left_of_an_entity_that_was_forgotten(
     memory: Service, home: Path, fake_embedder: BagOfWords
 ) -> None:
