@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from telling import everything
+from telling import everything, records
 from wall_clock import WallClock
 
 from mem.service import Service
-from mem.values import Mode, Status
+from mem.values import Kind, Mode, Status
 
 TOLD = json.loads((Path(__file__).parent / "data" / "household.json").read_text(encoding="utf-8"))
 MOMENTS = ("valid_at", "known_at")
@@ -127,3 +127,55 @@ def test_what_was_known_stays_known_after_merges_and_rejections(household: Servi
     # What was rejected of one that lives on in another does not come back through either.
     for name in ("Oma Helga", "Marta Brandt"):
         assert household.observe(name, "bakes for every birthday").action == "refused"
+
+
+def test_a_merge_is_undone_and_the_household_is_as_it_was(household: Service, home: Path) -> None:
+    def seen() -> list[Any]:
+        return [
+            (hit.entity.name, hit.entity.aliases, hit.observations, hit.relations)
+            for hit in household.entities(limit=1000).entities
+        ]
+
+    before = seen()
+    household.entity_merge("FritzBox", "NAS", reason="a slip")
+    assert seen() != before
+    household.undo(str(records(home, "events")[-1]["id"]), reason="they are two")
+    assert seen() == before
+    for question in TOLD["questions"]:
+        answers(household, question)
+    assert household.doctor().sound
+
+
+def test_looking_back_names_what_was_planted(household: Service, wall: WallClock) -> None:
+    before = household.reflect(limit=50)
+    pairs = {(pair.older.id, pair.newer.id) for pair in household.contradictions(limit=200).pairs}
+    decided = household.store("We heat with wood", kind=Kind.DECISION, title="Heating")
+    cold = household.store("The gas valve is behind the boiler", importance=9)
+    used = household.store("Zirbenholz lies under the stairs")
+    wall.set("2026-03-01T10:00:00Z")
+    household.observe("NAS", "the copies run at 3 o'clock")
+    older = household.observe("NAS", "the copies are kept for 30 days")
+    newer = household.observe("NAS", "the copies are kept for 90 days")
+    for _ in range(2):
+        assert household.recall("Zirbenholz", mode=Mode.LEXICAL).total == 1
+    assert household.recall("zeppelin", mode=Mode.LEXICAL).total == 0
+    found = household.reflect(days=7, stale_days=30, limit=50)
+    assert [(one.memory.id, one.recalls) for one in found.most_used.memories] == [(used.id, 2)]
+    live = {one.id for one in household.list_(limit=1000).memories if one.recorded_at < "2026-01-30"}
+    assert found.stale.total == len(live - {used.id})
+    assert {decided.id, cold.id} <= live
+    assert [(one.entity.name, one.observations) for one in found.hot_entities.entities] == [("NAS", 3)]
+    assert {one.id for one in found.open_decisions.memories} == {
+        *(one.id for one in before.open_decisions.memories),
+        decided.id,
+    }
+    waiting = {(pair.older.id, pair.newer.id) for pair in household.contradictions(limit=200).pairs}
+    assert waiting == pairs | {(older.id, newer.id)}
+    assert found.contradictions.total == len(waiting)
+    assert cold.id in {one.id for one in found.cold.memories}
+    assert found.blind_spots.total == before.blind_spots.total + 1
+    counted = household.stats()
+    assert (counted.entities, counted.dead) == (
+        len(household.entities(limit=1000).entities),
+        found.stale.total,
+    )
