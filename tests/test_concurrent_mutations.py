@@ -28,7 +28,7 @@ def test_processes_that_change_the_same_memories_and_are_killed_lose_nothing(
     monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
     monkeypatch.setattr(os, "environ", os.environ.copy())
-    status = module.main(["--seconds", "7", "--commands", "0"])
+    status = module.main(["--seconds", "7"])
     told = capsys.readouterr().out
     assert status == 0, told
     counted = re.search(r"(\d+) killed: \d+ operations \(\d+ by command\), (\d+) acknowledged", told)

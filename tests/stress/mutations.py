@@ -287,6 +287,7 @@ def _start(options: argparse.Namespace, number: int) -> subprocess.Popen[bytes]:
     arguments = [f"--{name}={getattr(options, name)}" for name in names]
     return subprocess.Popen(
         [sys.executable, __file__, f"--worker={number}", *arguments],
+        env=dict(os.environ),  # a test may have put another mapping in its place, which no process inherits
         stdin=subprocess.DEVNULL,
         start_new_session=True,
         cwd=options.home,
