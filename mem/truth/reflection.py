@@ -25,9 +25,8 @@ from mem.results import (
 from mem.store import misses, reflection
 from mem.store.filters import where
 from mem.truth import contradictions
+from mem.truth.retention import COLD_FOR, COLD_IMPORTANCE
 from mem.values import Filter, Kind, Memory, Scope, Status
-
-COLD_IMPORTANCE, COLD_FOR = 8, timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
