@@ -33,11 +33,11 @@ _mem() {
         esac
     done
     case $command:$previous in
-        store:--kind | recall:--kind | list:--kind | contradictions:--kind)
+        store:--kind | recall:--kind | list:--kind | contradictions:--kind | export:--kind)
             _mem_words 'learning decision observation summary' "$word"
             return
             ;;
-        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | reject:--reason | trust:--reason | recall:--limit | recall:--project | recall:--tag | recall:--entity | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | recall:--surface | recall:--deadline-ms | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--entity | list:--source | list:--client | list:--session | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | contradictions:--limit | contradictions:--project | contradictions:--entity | trace:--project | why:--project | claude-memory:--limit | claude-memory:--project | stats:--project | reflect:--days | reflect:--stale-days | reflect:--limit | reflect:--project | observe:--type | observe:--importance | observe:--confidence | observe:--project | observe:--tag | observe:--source | observe:--event-time | observe:--valid-from | observe:--valid-to | observe:--expires | observe:--supersedes | entity:--type | entity:--depth | entity:--project | entity:--valid-at | entity:--known-at | entities:--type | entities:--limit | entities:--offset | entities:--project | entities:--deadline-ms | entity-set:--type | entity-set:--name | entity-set:--summary | entity-set:--alias | entity-set:--remove-alias | entity-set:--project | entity-set:--reason | entity-merge:--project | entity-merge:--reason | entity-forget:--type | entity-forget:--project | relate:--weight | relate:--valid-from | relate:--valid-to | relate:--project | relate:--reason | unrelate:--valid-to | unrelate:--project | unrelate:--reason | context:--budget | context:--project | context:--deadline-ms | session-start:--project | session-start:--budget | session-end:--summary | session-end:--task | sessions:--limit | sessions:--offset | sessions:--project | profile:--project | goal:--project | log:--limit | log:--offset | log:--project | log:--operation | log:--client | log:--session | log:--memory | log:--since | log:--until | log:--after | undo:--reason | review:--limit | review:--offset | review:--project | approve:--content | approve:--reason)
+        store:--title | store:--rationale | store:--alternatives | store:--importance | store:--confidence | store:--project | store:--tag | store:--source | store:--event-time | store:--valid-from | store:--valid-to | store:--expires | store:--supersedes | update:--content | update:--title | update:--rationale | update:--alternatives | update:--importance | update:--confidence | update:--project | update:--tag | update:--add-tag | update:--remove-tag | update:--source | update:--event-time | update:--valid-from | update:--valid-to | update:--expires | update:--reason | supersede:--content | supersede:--by | supersede:--title | supersede:--rationale | supersede:--valid-from | supersede:--valid-to | supersede:--reason | archive:--reason | restore:--reason | reject:--reason | trust:--reason | recall:--limit | recall:--project | recall:--tag | recall:--entity | recall:--min-importance | recall:--min-confidence | recall:--since | recall:--until | recall:--valid-at | recall:--known-at | recall:--surface | recall:--deadline-ms | get:--valid-at | get:--known-at | list:--limit | list:--offset | list:--project | list:--tag | list:--entity | list:--source | list:--client | list:--session | list:--min-importance | list:--min-confidence | list:--since | list:--until | list:--valid-at | list:--known-at | contradictions:--limit | contradictions:--project | contradictions:--entity | trace:--project | why:--project | claude-memory:--limit | claude-memory:--project | stats:--project | reflect:--days | reflect:--stale-days | reflect:--limit | reflect:--project | observe:--type | observe:--importance | observe:--confidence | observe:--project | observe:--tag | observe:--source | observe:--event-time | observe:--valid-from | observe:--valid-to | observe:--expires | observe:--supersedes | entity:--type | entity:--depth | entity:--project | entity:--valid-at | entity:--known-at | entities:--type | entities:--limit | entities:--offset | entities:--project | entities:--deadline-ms | entity-set:--type | entity-set:--name | entity-set:--summary | entity-set:--alias | entity-set:--remove-alias | entity-set:--project | entity-set:--reason | entity-merge:--project | entity-merge:--reason | entity-forget:--type | entity-forget:--project | relate:--weight | relate:--valid-from | relate:--valid-to | relate:--project | relate:--reason | unrelate:--valid-to | unrelate:--project | unrelate:--reason | context:--budget | context:--project | context:--deadline-ms | session-start:--project | session-start:--budget | session-end:--summary | session-end:--task | sessions:--limit | sessions:--offset | sessions:--project | profile:--project | goal:--project | log:--limit | log:--offset | log:--project | log:--operation | log:--client | log:--session | log:--memory | log:--since | log:--until | log:--after | undo:--reason | export:--project | export:--since | export:--until | export:--valid-at | export:--known-at | import:--project | backfill:--limit | backfill:--concurrency | migrate-vectors:--to | migrate-vectors:--limit | migrate-vectors:--concurrency | compress:--days | compress:--session | compress:--limit | compress:--project | extract-entities:--limit | extract-entities:--project | backup:--keep | review:--limit | review:--offset | review:--project | approve:--content | approve:--reason)
             :
             return
             ;;
@@ -53,7 +53,7 @@ _mem() {
             _mem_words 'working short_term long_term permanent' "$word"
             return
             ;;
-        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | reject:--db | trust:--db | forget:--db | recall:--db | get:--db | list:--db | history:--db | contradictions:--db | trace:--db | why:--db | cite:--db | claude-memory:--db | stats:--db | reflect:--db | observe:--db | entity:--db | entities:--db | entity-set:--db | entity-merge:--db | entity-forget:--db | relate:--db | unrelate:--db | context:--db | session-start:--db | session-end:--db | sessions:--db | profile:--db | goal:--db | log:--db | undo:--db | maintain:--db | review:--db | approve:--db | doctor:--db | config:--db | serve:--db | worker:--db | hooks:--db | completions:--db | :--db)
+        store:--db | store-batch:--db | update:--db | supersede:--db | archive:--db | restore:--db | reject:--db | trust:--db | forget:--db | recall:--db | get:--db | list:--db | history:--db | contradictions:--db | trace:--db | why:--db | cite:--db | claude-memory:--db | stats:--db | reflect:--db | observe:--db | entity:--db | entities:--db | entity-set:--db | entity-merge:--db | entity-forget:--db | relate:--db | unrelate:--db | context:--db | session-start:--db | session-end:--db | sessions:--db | profile:--db | goal:--db | log:--db | undo:--db | export:--db | import:--db | backfill:--db | migrate-vectors:--db | compress:--db | extract-entities:--db | backup:--restore | backup:--db | verify:--db | maintain:--db | review:--db | approve:--db | doctor:--db | config:--db | serve:--db | model:--db | worker:--db | hooks:--db | completions:--db | :--db)
             _mem_files "$word"
             return
             ;;
@@ -89,6 +89,14 @@ _mem() {
             _mem_words 'person agent hook cron' "$word"
             return
             ;;
+        export:--format)
+            _mem_words 'jsonl json markdown' "$word"
+            return
+            ;;
+        import:--format)
+            _mem_words 'mem local-memory-mcp mneme claude-memory memory-server jsonl csv markdown' "$word"
+            return
+            ;;
     esac
     if [[ $word == -* ]]; then
         case $command in
@@ -101,7 +109,7 @@ _mem() {
             restore) _mem_words '--reason --force --db --json --help' "$word" ;;
             reject) _mem_words '--reason --db --json --help' "$word" ;;
             trust) _mem_words '--reason --db --json --help' "$word" ;;
-            forget) _mem_words '--yes --db --json --help' "$word" ;;
+            forget) _mem_words '--backups --yes --db --json --help' "$word" ;;
             recall) _mem_words '--limit --project --all-projects --kind --category --level --layer --tag --entity --status --trust --min-importance --min-confidence --since --until --valid-at --known-at --mode --fusion --surface --deadline-ms --db --json --help' "$word" ;;
             get) _mem_words '--valid-at --known-at --db --json --help' "$word" ;;
             list) _mem_words '--limit --offset --sort --reverse --project --all-projects --kind --category --level --layer --tag --entity --source --client --session --status --trust --expired --min-importance --min-confidence --since --until --valid-at --known-at --db --json --help' "$word" ;;
@@ -129,12 +137,21 @@ _mem() {
             goal) _mem_words '--project --global --db --json --help' "$word" ;;
             log) _mem_words '--limit --offset --project --all-projects --operation --actor --client --session --memory --since --until --after --follow --db --json --help' "$word" ;;
             undo) _mem_words '--reason --db --json --help' "$word" ;;
-            maintain) _mem_words '--dry-run --db --json --help' "$word" ;;
+            export) _mem_words '--format --vectors --project --kind --since --until --valid-at --known-at --db --json --help' "$word" ;;
+            import) _mem_words '--format --project --global --dry-run --skip-bad --db --json --help' "$word" ;;
+            backfill) _mem_words '--dry-run --limit --concurrency --db --json --help' "$word" ;;
+            migrate-vectors) _mem_words '--to --prune --dry-run --limit --concurrency --db --json --help' "$word" ;;
+            compress) _mem_words '--days --session --all --transcripts --limit --project --all-projects --dry-run --db --json --help' "$word" ;;
+            extract-entities) _mem_words '--limit --project --all-projects --dry-run --db --json --help' "$word" ;;
+            backup) _mem_words '--keep --restore --yes --db --json --help' "$word" ;;
+            verify) _mem_words '--db --json --help' "$word" ;;
+            maintain) _mem_words '--dry-run --vacuum --db --json --help' "$word" ;;
             review) _mem_words '--limit --offset --project --db --json --help' "$word" ;;
             approve) _mem_words '--content --reason --db --json --help' "$word" ;;
             doctor) _mem_words '--fix --audit --secrets --db --json --help' "$word" ;;
             config) _mem_words '--db --json --help' "$word" ;;
             serve) _mem_words '--db --json --help' "$word" ;;
+            model) _mem_words '--check --db --json --help' "$word" ;;
             worker) _mem_words '--db --json --help' "$word" ;;
             hooks) _mem_words '--dry-run --db --json --help' "$word" ;;
             completions) _mem_words '--check --db --json --help' "$word" ;;
@@ -142,12 +159,16 @@ _mem() {
         return
     fi
     case $command:$((COMP_CWORD - index)) in
-        :*) _mem_words 'store store-batch update supersede archive restore reject trust forget recall get list history contradictions trace why cite claude-memory stats reflect observe entity entities entity-set entity-merge entity-forget relate unrelate context session-start session-end sessions profile goal log undo maintain review approve doctor config serve worker hooks completions' "$word" ;;
+        :*) _mem_words 'store store-batch update supersede archive restore reject trust forget recall get list history contradictions trace why cite claude-memory stats reflect observe entity entities entity-set entity-merge entity-forget relate unrelate context session-start session-end sessions profile goal log undo export import backfill migrate-vectors compress extract-entities backup verify maintain review approve doctor config serve model worker hooks completions' "$word" ;;
         store-batch:1) _mem_files "$word" ;;
         trust:2) _mem_words 'unverified verified disputed' "$word" ;;
         profile:1) _mem_words 'get set clear history' "$word" ;;
         goal:1) _mem_words 'get set clear history' "$word" ;;
+        export:1) _mem_files "$word" ;;
+        backup:1) _mem_files "$word" ;;
+        verify:1) _mem_files "$word" ;;
         config:1) _mem_words 'list get set path' "$word" ;;
+        model:1) _mem_words 'status list use fetch path verify calibrate' "$word" ;;
         worker:1) _mem_words 'status stop' "$word" ;;
         hooks:1) _mem_words 'install uninstall show' "$word" ;;
         hooks:2) _mem_words 'claude-code codex cursor gemini' "$word" ;;

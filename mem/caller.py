@@ -34,7 +34,8 @@ class Caller:
 
     def as_agent(self, client: str | None) -> "Caller":
         """The same caller as an MCP client's agent."""
-        return replace(self, actor=Actor(ActorKind.AGENT, client, self.actor.session))
+        # The standard input of a server is its protocol.
+        return replace(self, actor=Actor(ActorKind.AGENT, client, self.actor.session), stdin=b"")
 
 
 def current_caller(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Caller:

@@ -32,7 +32,7 @@ _COMMANDS = ("context", "recall")
 _NOT_OURS = ("--db", "--help", "--version")
 _ENVIRONMENT = (
     *(b"MEM_", b"CLAUDE", b"CURSOR_", b"GEMINI_", b"CODEX_", b"PLUGIN_ROOT=", b"XDG_"),
-    *(b"HOME=", b"TMPDIR=", b"TZ="),
+    *(b"HOME=", b"TMPDIR=", b"TZ=", b"EMBEDDING_"),
 )
 # What decides how an answer looks on a terminal.
 _LOOKS = (b"TERM=", b"COLORTERM=", b"NO_COLOR=", b"FORCE_COLOR=", b"COLUMNS=", b"LINES=", b"TTY_")

@@ -31,8 +31,9 @@ class Action(StrEnum):
 class Known:
     """A setting that exists: its default, what it means, and which values it takes.
 
-    One that is for `people` is not set by anybody else; its `choices` go from the loosest to the strictest,
-    and of the variable and the file the stricter holds: no shell's environment loosens what the file says.
+    `check` gives a text as it is to be kept, or raises `Usage`. One that is for `people` is not set by
+    anybody else; its `choices` go from the loosest to the strictest, and of the variable and the file the
+    stricter holds: no shell's environment loosens what the file says.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Known:
     minimum: float = 0
     maximum: float = 1e9
     people: bool = False
+    check: Callable[[str], str] | None = None
 
     @property
     def variable(self) -> str:
@@ -72,7 +74,14 @@ class Known:
     def _text(self, text: str) -> str:
         if self.choices and text not in self.choices:
             raise Usage(f"{self.key} cannot be '{text}'.", hint=f"Choose one of: {', '.join(self.choices)}.")
-        return text
+        return text if self.check is None else self.check(text)
+
+
+def _model(text: str) -> str:
+    """A choice of a model as it is kept; raises `Usage`."""
+    from mem.embed.choice import parse
+
+    return parse(text).text
 
 
 SETTINGS = {
@@ -81,10 +90,32 @@ SETTINGS = {
         Known(
             "model",
             "bundled",
-            "Embedding model: bundled, or none for words alone.",
-            choices=("bundled", "none"),
+            "Embedding model: bundled, fastembed:NAME, directory:PATH, endpoint, or none for words alone.",
+            check=_model,
         ),
         Known("model.threads", 2, "Threads that the local embedding model may use.", minimum=1, maximum=64),
+        Known(
+            "endpoint.url", "https://api.openai.com/v1", "Base URL of an OpenAI-compatible embedding service."
+        ),
+        Known("endpoint.model", "text-embedding-3-small", "Model that is asked for there."),
+        Known(
+            "endpoint.dimension", 0, "Length of its vectors; 0: what the model is known for.", maximum=65_536
+        ),
+        Known(
+            "endpoint.timeout-ms",
+            2500,
+            "How long a call of the embedding service may take, in milliseconds.",
+            minimum=50,
+            maximum=600_000,
+        ),
+        Known(
+            "endpoint.concurrency", 4, "Calls that backfill makes there side by side.", minimum=1, maximum=64
+        ),
+        Known(
+            "endpoint.key-file",
+            "",
+            "File that holds the key of the embedding service, for callers without a shell's environment.",
+        ),
         Known("project", "", "Project of every call that names none; empty: found from the folder."),
         Known("worker", True, "Keep a warm process that answers at once and holds the model: on or off."),
         Known(
@@ -120,6 +151,21 @@ SETTINGS = {
             False,
             "Keep what recall was asked in vain for 30 days, so that reflect can name it: on or off; "
             "otherwise it is only counted.",
+        ),
+        Known(
+            "chat.command",
+            "",
+            "Command that compress and extract-entities ask, such as claude -p: a prompt in, the answer out.",
+        ),
+        Known(
+            "chat.url",
+            "",
+            "OpenAI-compatible endpoint that they ask where no command is set, such as https://host/v1.",
+        ),
+        Known("chat.model", "", "Model of that endpoint."),
+        Known("chat.key-file", "", "File that holds the key of that endpoint."),
+        Known(
+            "chat.timeout-seconds", 120, "How long one of their questions may take.", minimum=1, maximum=3600
         ),
         Known("store.timeout-ms", 10_000, "How long a write waits for another writer.", maximum=600_000),
     )

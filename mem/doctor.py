@@ -3,12 +3,14 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 
-from mem import __version__
+from mem import __version__, chosen_model, clock, config
 from mem.embed import Embedder, EmbeddingError, Role
+from mem.embed.choice import BUNDLED
 from mem.embed.files import verify_files
 from mem.paths import bundled_model, places
 from mem.results import Check, Diagnosis
@@ -35,7 +37,8 @@ def examine(
         lambda: _indexes(store, fix=fix),
         lambda: _extension(store),
         lambda: _vectors(store),
-        lambda: _model(embedder),
+        lambda: _backups(store),
+        lambda: _model(store, embedder),
         _versions,
         *((lambda: _secrets(store),) if secrets else ()),
     )
@@ -49,7 +52,7 @@ def _file(store: Store) -> Check:
         schema = migrations.schema_number(db)
     kind = file_system(store.path.parent) or "unknown file system"
     if found:
-        return Check("store", False, "; ".join(found[:3]), "Keep the file, and put a backup in its place.")
+        return Check("store", False, "; ".join(found[:3]), "Restore a backup: mem backup --restore FILE")
     return Check("store", True, f"{store.path} is sound (schema {schema}, {kind})")
 
 
@@ -116,20 +119,42 @@ def _vectors(store: Store) -> Check:
     with store.read() as db:
         model = embeddings.active_model(db)
         stored, pending = embeddings.coverage(db, model)
-    return Check("vectors", True, f"{stored} memories and entities have theirs, {pending} wait for them")
+    told = f"{stored} memories and entities have theirs, {pending} wait for them"
+    return Check("vectors", True, f"{told}: mem backfill" if pending else told)
 
 
-def _model(embedder: Embedder | None) -> Check:
+def _model(store: Store, embedder: Embedder | None) -> Check:
     if embedder is None:
         return Check("model", True, "none: recall is by words alone")
-    problems = verify_files(bundled_model())
+    with store.read() as db:
+        active = embeddings.active_model(db)
+    if embedder.choice == BUNDLED.text:
+        problems, hint = verify_files(bundled_model()), "python3 -m pip install --force-reinstall mem"
+    else:
+        problems, hint = chosen_model.problems(embedder, active)
     if problems:
-        return Check("model", False, "; ".join(problems), "python3 -m pip install --force-reinstall mem")
+        return Check("model", False, f"{embedder.choice}: {'; '.join(problems)}", hint)
     try:
         embedder.embed(["is the model there?"], Role.QUERY)
     except EmbeddingError as err:
-        return Check("model", False, str(err), err.hint)
-    return Check("model", True, f"{embedder.name} answers ({embedder.dimensions} dimensions)")
+        return Check("model", False, f"{embedder.choice}: {err}", err.hint)
+    told = f"{embedder.name} answers ({embedder.dimensions} dimensions)"
+    wanted = config.value("model")
+    if active is not None and active.choice != wanted:
+        told += f"; the setting names {wanted}: mem migrate-vectors goes over to it"
+    return Check("model", True, told)
+
+
+def _backups(store: Store) -> Check:
+    from mem.exchange import backup  # for this command alone
+
+    kept = backup.own(store, backup.folder(places()))
+    if not kept:
+        return Check("backups", True, "there is none that mem has named itself; see mem backup")
+    age = max(clock.now() - kept[-1].at, timedelta())
+    hours = age.seconds // 3600
+    told = f"{age.days} days" if age.days else f"{hours} hours" if hours else "less than an hour"
+    return Check("backups", True, f"the newest of {len(kept)} is {told} old: {kept[-1].path}")
 
 
 def _secrets(store: Store) -> Check:

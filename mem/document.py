@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from mem.errors import MemError
-from mem.results import ContextItem, Hit, Stored, UsedMemory
+from mem.errors import MemError, Usage
+from mem.results import ContextItem, Hit, Stored, Streamed, UsedMemory
 
 SCHEMA_VERSION = 1
 
 
 def document(result: Any) -> dict[str, Any]:
-    """The answer of an operation as plain JSON values."""
+    """The answer of an operation as plain JSON values; raises `Usage` for a stream, which has none."""
+    if isinstance(result, Streamed):
+        raise Usage("An export to - has no JSON answer beside it.", hint="Name a file: mem export FILE")
     return {"schema_version": SCHEMA_VERSION, **_plain(result)}
 
 

@@ -13,7 +13,8 @@
 
   `began` and `until` are instants of the clock that `time.monotonic` reads. The first field of an answer says
   what became of it: `done`, then what is given (`run`: exit status, output, error output); `failed` and why;
-  `late`; `declined`, the application has to answer; or `retired`: the worker is of another version, and ends.
+  `late`; `declined`, the application has to answer; or `retired`: the worker is of another version, or has
+  another model than the store by now, and ends.
 
 This is part of the thin client: it imports no more than that may.
 """

@@ -47,6 +47,7 @@ class Panel(StrEnum):
     GRAPH = "People and things"
     SESSIONS = "Sessions and context"
     REVIEW = "Review and audit"
+    CARRY = "Carry"
     UPKEEP = "Upkeep"
     SETUP = "Set up"
 
@@ -126,13 +127,12 @@ class Parameter:
     def _chosen(self, value: str) -> str:
         if self.choices is None:
             return value
-        try:
-            return self.choices(value.strip().casefold().replace("-", "_"))
-        except ValueError:
+        given = value.strip().casefold().replace("-", "_")
+        found = next((choice for choice in self.choices if choice.replace("-", "_") == given), None)
+        if found is None:
             listed = ", ".join(self.choices)
-            raise Usage(
-                f"Unknown {self.argument} '{shortened(value)}'.", hint=f"Choose one of: {listed}."
-            ) from None
+            raise Usage(f"Unknown {self.argument} '{shortened(value)}'.", hint=f"Choose one of: {listed}.")
+        return found
 
     def _bounded(self, value: Any) -> int | float:
         number = _number(value)
@@ -166,6 +166,7 @@ class Operation:
     people: bool
     command_line_only: bool
     asks: str = ""
+    asks_with: str = ""
 
     @property
     def method(self) -> str:
@@ -182,7 +183,10 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        hints = typing.get_type_hints(self.function, include_extras=True)
+        # What an operation answers is not opened for that: it lies in a room of its own.
+        asked = {name: said for name, said in self.function.__annotations__.items() if name != "return"}
+        holder = types.SimpleNamespace(__annotations__=asked)
+        hints = typing.get_type_hints(holder, self.function.__globals__, include_extras=True)
         signature = inspect.signature(self.function)
         return tuple(
             _parameter(parameter, hints[name])
@@ -223,11 +227,13 @@ def operation(
     people: bool = False,
     command_line_only: bool = False,
     asks: str = "",
+    asks_with: str = "",
 ) -> Callable[[Method], Method]:
     """Enter a method of the service into the registry; its behaviour stays as it is.
 
     What `asks` is asked on a terminal before it acts, in these words, with arguments by name in braces; the
-    command line gives it the option `--yes`, which it wants where there is no terminal.
+    command line gives it the option `--yes`, which it wants where there is no terminal. `asks_with` names the
+    argument with which alone it asks.
     """
 
     def register(function: Method) -> Method:
@@ -242,6 +248,7 @@ def operation(
             people=people,
             command_line_only=command_line_only,
             asks=asks,
+            asks_with=asks_with,
         )
         _REGISTRY[entry.name] = entry
         return function

@@ -61,6 +61,14 @@ Budget = Annotated[
         "Tokens that the notes may take, four characters each; only whole ones.", minimum=100, maximum=20_000
     ),
 ]
+DryRun = Annotated[bool, Doc("Only say what would be done; change nothing.")]
+MostTexts = Annotated[
+    int | None, Doc("Embed at most so many texts in this run.", minimum=1, maximum=100_000_000)
+]
+Concurrency = Annotated[
+    int | None,
+    Doc("Requests to a model behind an endpoint at a time; else as many as suit it.", minimum=1, maximum=64),
+]
 DeadlineMs = Annotated[
     int | None,
     Doc(

@@ -4,17 +4,22 @@ Both front ends are derived from these methods: see `mem.operations`. A service 
 and the embedder behind it are shared, the caller (who asks, from which folder) is its own.
 """
 
+from __future__ import annotations
+
 import dataclasses
+import io
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import apsw
 
-from mem import clock, config, doctor
+from mem import clock, config, results
 from mem.caller import Caller, current_caller
 from mem.clock import Edge
 from mem.context import block, citations, explanations, foreign_notes
@@ -22,8 +27,9 @@ from mem.context.block import Block
 from mem.context.notes import Notes
 from mem.context.sessions import SILENCE, Sessions
 from mem.embed import Embedder
-from mem.errors import MemError, NotFound, Refused, Usage
+from mem.errors import MemError, NotFound, Refused, Unavailable, Usage
 from mem.exchange import claude_memory as claude_files
+from mem.exchange.sources import Format
 from mem.operations import Doc, Panel, find_operation, operation, operations
 from mem.parameters import (
     AllowSecret,
@@ -31,7 +37,9 @@ from mem.parameters import (
     Alternatives,
     Budget,
     Categories,
+    Concurrency,
     DeadlineMs,
+    DryRun,
     EntityName,
     EntityType,
     EventTime,
@@ -46,6 +54,7 @@ from mem.parameters import (
     Levels,
     MinConfidence,
     MinImportance,
+    MostTexts,
     OfEntity,
     Project,
     Rationale,
@@ -61,51 +70,11 @@ from mem.parameters import (
     ValidFrom,
     ValidTo,
 )
-from mem.paths import places, store_path
-from mem.results import (
-    Action,
-    Batch,
-    Changed,
-    Cited,
-    ContextBlock,
-    ContextItem,
-    Contradictions,
-    Diagnosis,
-    EntityChanged,
-    EntityHit,
-    EntityPage,
-    EntityView,
-    Explanation,
-    ForeignNotes,
-    Forgotten,
-    History,
-    Hit,
-    LegScore,
-    Log,
-    Maintained,
-    Memories,
-    Observed,
-    Recall,
-    Reflection,
-    Refusal,
-    Related,
-    ReviewQueue,
-    Sayings,
-    SessionEnded,
-    SessionPage,
-    SessionStarted,
-    Statistics,
-    Stored,
-    Traced,
-    Undone,
-    VectorState,
-    Waiting,
-    WindowUsed,
-)
+from mem.paths import expanded, places, store_path
 from mem.scope import Root, find_root
 from mem.search import considered, index, neighbourhood, neighbours, temporal
 from mem.search import entities as entity_search
-from mem.search.embedding import LONGEST_QUESTION, Computed, Vectors
+from mem.search.embedding import LONGEST_QUESTION, Computed, Follow, Vectors
 from mem.search.recall import Ask, Ranking, rank
 from mem.search.text import query_terms
 from mem.search.vector import Question
@@ -126,8 +95,10 @@ from mem.store import (
 from mem.store import entities as entity_rows
 from mem.store.connect import Store
 from mem.store.events import Unit, unit_of_work
+from mem.store.exclusive import alone
 from mem.store.filters import is_live, where
 from mem.store.misses import Missed
+from mem.store.selection import Selection
 from mem.store.settings import GOAL, PROFILE
 from mem.truth import (
     admission,
@@ -153,6 +124,7 @@ from mem.values import (
     ActorKind,
     Category,
     Entity,
+    ExportFormat,
     Filter,
     Fusion,
     Kind,
@@ -169,12 +141,19 @@ from mem.values import (
     Status,
     Trust,
 )
-from mem.worker.embedder import choose_embedder, worker_counts
+from mem.worker.embedder import WorkerEmbedder, choose_embedder, in_process, worker_counts
+
+if TYPE_CHECKING:
+    from mem.truth.compression import Group
+    from mem.truth.extraction import Finding, Tally
 
 MAX_BATCH = 500
 ANSWER_TIME = 0.15  # seconds of a deadline that are kept for all but the vector of the question
 MOST_FILLED = 16  # texts that were left without their vectors, and get them after another call
 LOOKED_THROUGH = 500  # of the newest memories, for such texts
+
+
+Progress = Callable[..., None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -195,17 +174,29 @@ class Service:
     """The operations, for one caller. Safe to use from several threads: each gets its own connection."""
 
     def __init__(
-        self, store: Store, embedder: Embedder | None, caller: Caller, *, later: traces.Later | None = None
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        caller: Caller,
+        *,
+        later: traces.Later | None = None,
+        follow: Follow | None = None,
     ) -> None:
-        """`later` takes what can be done after the answer; without it that is done before, or not at all."""
+        """`later` takes what can be done after the answer; without it that is done before, or not at all.
+
+        `follow` gives the embedder of another model that the store has gone over to meanwhile.
+        """
         self._store = store
-        self._vectors = Vectors(store, embedder)
+        self._vectors = Vectors(store, embedder, follow)
         self._caller = caller
         self._later = later
+        # Hears how much of how much of what is done, where somebody wants to see that.
+        self.progress: Progress = lambda what, done, total=None: None
 
-    def of(self, caller: Caller, *, later: traces.Later | None = None) -> "Service":
+    def of(self, caller: Caller, *, later: traces.Later | None = None) -> Service:
         """The same store and embedder for another caller."""
-        return Service(self._store, self._vectors.embedder, caller, later=later)
+        vectors = self._vectors
+        return Service(self._store, vectors.embedder, caller, later=later, follow=vectors.follow)
 
     def close(self) -> None:
         """Close the store; no service on it may be used afterwards."""
@@ -258,7 +249,7 @@ class Service:
         ] = (),
         force: Force = False,
         allow_secret: AllowSecret = False,
-    ) -> Stored:
+    ) -> results.Stored:
         """Store a memory; says whether it was added, known already, or refused, and what it is near to.
 
         A text that is known already is not stored twice: its tags are merged and its id is returned.
@@ -307,7 +298,7 @@ class Service:
                 document=True,
             ),
         ],
-    ) -> Batch:
+    ) -> results.Batch:
         """Store many memories in one transaction; answers with an outcome per item, in order.
 
         An item that is malformed is refused with its reason; the others are stored.
@@ -317,9 +308,11 @@ class Service:
         if not items:
             raise Usage("The batch is empty.", hint="Give a JSON array of objects, or one object a line.")
         parsed = [self._item(item) for item in items]
-        wanted = [entry for entry in parsed if not isinstance(entry, Stored)]
+        wanted = [entry for entry in parsed if not isinstance(entry, results.Stored)]
         written = iter(self._write("store-batch", wanted, self._store_item) if wanted else ())
-        return Batch(tuple(entry if isinstance(entry, Stored) else next(written) for entry in parsed))
+        return results.Batch(
+            tuple(entry if isinstance(entry, results.Stored) else next(written) for entry in parsed)
+        )
 
     @operation(
         panel=Panel.REMEMBER,
@@ -355,7 +348,7 @@ class Service:
         reason: Reason = None,
         force: Force = False,
         allow_secret: AllowSecret = False,
-    ) -> Changed:
+    ) -> results.Changed:
         """Change a memory in place, for a slip in the text or its attributes; the replaced version is kept.
 
         When the world changed rather than the wording, supersede it instead.
@@ -437,7 +430,7 @@ class Service:
         reason: Reason = None,
         force: Force = False,
         allow_secret: AllowSecret = False,
-    ) -> Changed:
+    ) -> results.Changed:
         """Replace memories by what holds now; the old ones stay with their intervals, linked to the new one.
 
         All or nothing. The new memory takes its attributes from the first one named.
@@ -480,7 +473,7 @@ class Service:
         idempotent=True,
         examples=('mem archive 42 43 --reason "the service was shut down"',),
     )
-    def archive(self, ids: Ids, *, reason: Reason = None) -> Changed:
+    def archive(self, ids: Ids, *, reason: Reason = None) -> results.Changed:
         """Archive memories: kept and exported, no longer recalled; `mem restore` brings them back."""
         admission.require_own_words(reason)
         why = drafts.reason(reason)
@@ -500,7 +493,7 @@ class Service:
         idempotent=True,
         examples=("mem restore 42",),
     )
-    def restore(self, ids: Ids, *, reason: Reason = None, force: Force = False) -> Changed:
+    def restore(self, ids: Ids, *, reason: Reason = None, force: Force = False) -> results.Changed:
         """Bring archived memories back, unless their content was rejected or is live under another id.
 
         A person's `--force` lifts a rejection.
@@ -536,7 +529,7 @@ class Service:
         ids: Ids,
         *,
         reason: Annotated[str, Doc("Why this is wrong; shown whenever the same content is refused.")],
-    ) -> Changed:
+    ) -> results.Changed:
         """Reject memories: their content is refused from now on, through every door.
 
         That binds in the memory's project, for a global memory everywhere. `mem undo` or a person's
@@ -570,7 +563,7 @@ class Service:
         ],
         *,
         reason: Reason = None,
-    ) -> Changed:
+    ) -> results.Changed:
         """Say how far memories can be trusted: verified, unverified, or disputed.
 
         What is disputed is still found, with that mark and behind what is as good.
@@ -589,14 +582,21 @@ class Service:
         idempotent=True,
         people=True,
         asks="Erase {ids} for good, with every version? This cannot be undone.",
-        examples=("mem forget 42", "mem forget 42 43 --yes"),
+        examples=("mem forget 42", "mem forget 42 43 --yes", "mem forget 42 --backups"),
     )
-    def forget(self, ids: Ids) -> Forgotten:
+    def forget(
+        self,
+        ids: Ids,
+        *,
+        backups: Annotated[
+            bool, Doc("Delete the backups and exports under the folder of mem that hold it.")
+        ] = False,
+    ) -> results.Forgotten:
         """Erase memories for good: every version, index entry and vector, and the bytes in the files.
 
-        Their content is refused from now on. Other stores under the folder of `mem` are rewritten, other
-        files that hold a text are listed. Nothing brings it back; to keep a record of what was wrong, reject
-        it.
+        Their content is refused from now on. Other stores under the folder of `mem`, such as backups, are
+        rewritten, other files that hold a text are listed. Nothing brings it back; to keep a record of what
+        was wrong, reject it.
         """
         with self._change("forget") as unit:
             numbers, before = forgetting.find(unit.db, ids)
@@ -604,7 +604,9 @@ class Service:
             notices = forgetting.notices(unit.db, erased)
         uids, folders = (*erased.uids, *before), places(self._caller.environment)
         again = f"mem forget {next(iter(uids))} --yes"
-        done = forgetting.sweep(self._store, erased, uids, folders, self._caller.actor, again=again)
+        done = forgetting.sweep(
+            self._store, erased, uids, folders, self._caller.actor, again=again, backups=backups
+        )
         return dataclasses.replace(done, warnings=notices)
 
     # Find
@@ -649,7 +651,7 @@ class Service:
             ),
         ] = None,
         deadline_ms: DeadlineMs = None,
-    ) -> Recall:
+    ) -> results.Recall:
         """Recall memories by words and by meaning; nothing at all when nothing fits."""
         if not query.strip():
             raise Usage(
@@ -712,7 +714,7 @@ class Service:
         )
         if asked is not None:
             self._fill_later()
-        return Recall(
+        return results.Recall(
             query=query,
             mode=found,
             requested_mode=mode,
@@ -720,7 +722,7 @@ class Service:
             trace_id=trace_id,
             total=len(ranking.hits),
             confidence=ranking.signals.confidence(),
-            hits=(*(Hit(rows[hit.id], hit.score, hit.why) for hit in shown), *surfaced),
+            hits=(*(results.Hit(rows[hit.id], hit.score, hit.why) for hit in shown), *surfaced),
             window=window,
             elsewhere=elsewhere,
         )
@@ -729,7 +731,7 @@ class Service:
         panel=Panel.FIND,
         examples=("mem get 42", "mem get 42 43 --json", "mem get 42 --known-at 2026-05-01"),
     )
-    def get(self, ids: Ids, *, valid_at: ValidAt = None, known_at: KnownAt = None) -> Memories:
+    def get(self, ids: Ids, *, valid_at: ValidAt = None, known_at: KnownAt = None) -> results.Memories:
         """Show memories in full, whatever their status; with a clock, as they were believed then."""
         moment = _moment(valid_at, known_at)
         with self._store.read() as db:
@@ -750,7 +752,7 @@ class Service:
         now = clock.to_text(clock.now())
         notices = [retention.notice(found[number], now) for number in wanted if moment.is_now]
         told = tuple(notice for notice in notices if notice)
-        return Memories(len(wanted), tuple(found[number] for number in wanted), told)
+        return results.Memories(len(wanted), tuple(found[number] for number in wanted), told)
 
     @operation(
         panel=Panel.FIND,
@@ -793,7 +795,7 @@ class Service:
         until: Until = None,
         valid_at: ValidAt = None,
         known_at: KnownAt = None,
-    ) -> Memories:
+    ) -> results.Memories:
         """List memories, page by page."""
         moment = _moment(valid_at, known_at)
         window = _hard_window(since, until)
@@ -828,10 +830,10 @@ class Service:
             total, found = memories.page(
                 db, condition, sort=sort, reverse=reverse, limit=limit, offset=offset, table=table
             )
-        return Memories(total, tuple(found))
+        return results.Memories(total, tuple(found))
 
     @operation(panel=Panel.FIND, examples=("mem history 42",))
-    def history(self, id: Id) -> History:
+    def history(self, id: Id) -> results.History:
         """Show every version of a memory, and of those before and after it in its line of successors."""
         with self._store.read() as db:
             return history.of(db, memories.resolve(db, [id])[0])
@@ -848,7 +850,7 @@ class Service:
         all_projects: AllProjects = False,
         kind: Kinds = (),
         entity: OfEntity = None,
-    ) -> Contradictions:
+    ) -> results.Contradictions:
         """Propose pairs of memories that contradict each other, with the command that would settle each.
 
         They are close in meaning and differ in a negation, a number, a value or in confidence. Nothing is
@@ -874,7 +876,7 @@ class Service:
         *,
         project: Project = None,
         all_projects: AllProjects = False,
-    ) -> Traced:
+    ) -> results.Traced:
         """Show what a recall weighed, without its words: what was shown, what was not, and by which rule.
 
         Memories of other projects are only counted. Traces are kept for some days.
@@ -885,7 +887,7 @@ class Service:
             return explanations.of_trace(db, record, scope, now=clock.to_text(clock.now()))
 
     @operation(panel=Panel.FIND, examples=("mem why", "mem why --all-projects --json"))
-    def why(self, *, project: Project = None, all_projects: AllProjects = False) -> Explanation:
+    def why(self, *, project: Project = None, all_projects: AllProjects = False) -> results.Explanation:
         """Explain what a hook showed last, or its silence: scores, what was held back and by which rule.
 
         It is the last one of this session of the host, else of the project, else of any.
@@ -912,7 +914,7 @@ class Service:
             ),
         ],
         text: Annotated[str, Doc("The text with the citations, at most 100,000 characters.", stdin=True)],
-    ) -> Cited:
+    ) -> results.Cited:
         """Keep those citations, such as [#42], whose memories a trace shows; strip all others from a text.
 
         Any spacing and case; everything else stays as it is. An unknown trace strips all.
@@ -925,7 +927,7 @@ class Service:
         with self._store.read() as db:
             shown = traces.shown(db, trace)
             checked = citations.check(text, citations.among(db, shown or ()))
-        return Cited(checked.text, shown is not None, checked.valid, checked.rejected)
+        return results.Cited(checked.text, shown is not None, checked.valid, checked.rejected)
 
     @operation(
         panel=Panel.FIND,
@@ -940,7 +942,7 @@ class Service:
             str | None, Doc("Project, by name or as Claude names its folder; else the current one.")
         ] = None,
         all_projects: AllProjects = False,
-    ) -> ForeignNotes:
+    ) -> results.ForeignNotes:
         """Search the files of Claude's own memory by words; nothing of it is stored or changed.
 
         The folders come from the setting claude-memory.dirs alone. What is found is fenced: nobody has
@@ -958,7 +960,7 @@ class Service:
             )
 
     @operation(panel=Panel.FIND, examples=("mem stats", "mem stats --all-projects --json"))
-    def stats(self, *, project: Project = None, all_projects: AllProjects = False) -> Statistics:
+    def stats(self, *, project: Project = None, all_projects: AllProjects = False) -> results.Statistics:
         """Count memories, people and things, recalls that found nothing, growth by week, vectors and bytes.
 
         Memories are counted by status, kind, layer, level, category, project and trust.
@@ -982,7 +984,7 @@ class Service:
         limit: Annotated[int, Doc("How many in each section at most.", minimum=1, maximum=50)] = 5,
         project: Project = None,
         all_projects: AllProjects = False,
-    ) -> Reflection:
+    ) -> results.Reflection:
         """Look back: what is used most, lies unused, waits to be settled, and what was asked in vain.
 
         Nothing is changed. Questions that found nothing are only counted, unless reflect.miss-texts lets them
@@ -1034,7 +1036,7 @@ class Service:
         ] = (),
         force: Force = False,
         allow_secret: AllowSecret = False,
-    ) -> Observed:
+    ) -> results.Observed:
         """Store an observation about an entity, which is made if there is none of that name and type.
 
         An observation is a memory: it is recalled, superseded, rejected and reviewed like every other.
@@ -1095,7 +1097,7 @@ class Service:
         all_projects: AllProjects = False,
         valid_at: ValidAt = None,
         known_at: KnownAt = None,
-    ) -> EntityView:
+    ) -> results.EntityView:
         """Open an entity: its observations and relations, as they are or as of either clock."""
         moment = _moment(valid_at, known_at)
         with self._store.read() as db:
@@ -1123,7 +1125,7 @@ class Service:
         project: Project = None,
         all_projects: AllProjects = False,
         deadline_ms: DeadlineMs = None,
-    ) -> EntityPage:
+    ) -> results.EntityPage:
         """List entities, or search them: names, aliases, summaries, and what is observed about them."""
         now = clock.to_text(clock.now())
         asked: Question | None = None
@@ -1143,8 +1145,10 @@ class Service:
                 total, shown = entity_rows.page(db, scope, type_=wanted, limit=limit, offset=offset)
             known = neighbourhood.counts(db, [entity.id for entity in shown], scope, now=now)
         fits = {one.id: one for one in found}
-        hits = tuple(EntityHit(entity, *known[entity.id], *_fit(fits.get(entity.id))) for entity in shown)
-        return EntityPage(total, hits, query, degraded)
+        hits = tuple(
+            results.EntityHit(entity, *known[entity.id], *_fit(fits.get(entity.id))) for entity in shown
+        )
+        return results.EntityPage(total, hits, query, degraded)
 
     @operation(
         panel=Panel.GRAPH,
@@ -1167,7 +1171,7 @@ class Service:
         project: Project = None,
         global_: Global = False,
         reason: Reason = None,
-    ) -> EntityChanged:
+    ) -> results.EntityChanged:
         """Describe an entity: type, name, aliases and summary; it is made if there is none of that name."""
         change = graph.Change(type, name, summary, tuple(alias), tuple(remove_alias))
         with self._store.read() as db:
@@ -1203,7 +1207,7 @@ class Service:
         project: Project = None,
         all_projects: AllProjects = False,
         reason: Reason = None,
-    ) -> EntityChanged:
+    ) -> results.EntityChanged:
         """Merge an entity into another: observations, relations, names and rejections move along."""
         why = drafts.reason(reason)
         with self._change("entity-merge", why.text) as unit:
@@ -1229,7 +1233,7 @@ class Service:
         type: EntityType = None,
         project: Project = None,
         all_projects: AllProjects = False,
-    ) -> Forgotten:
+    ) -> results.Forgotten:
         """Erase an entity for good: names, observations, relations, versions, and the bytes in the files.
 
         What was observed of it is refused from now on, and what was merged into it goes with it.
@@ -1263,7 +1267,7 @@ class Service:
         project: Project = None,
         all_projects: AllProjects = False,
         reason: Reason = None,
-    ) -> Related:
+    ) -> results.Related:
         """Relate two entities, or change the weight and the interval of a relation that holds."""
         type_ = linking.relation_type(relation)
         interval = linking.Interval(
@@ -1292,7 +1296,7 @@ class Service:
         project: Project = None,
         all_projects: AllProjects = False,
         reason: Reason = None,
-    ) -> Related:
+    ) -> results.Related:
         """End a relation: its interval is closed, and it stays for what is asked of earlier days."""
         type_ = linking.relation_type(relation)
         closing = clock.parse(valid_to, Edge.NEXT, name="valid-to") if valid_to is not None else None
@@ -1318,7 +1322,7 @@ class Service:
         project: Project = None,
         all_projects: AllProjects = False,
         deadline_ms: DeadlineMs = None,
-    ) -> ContextBlock:
+    ) -> results.ContextBlock:
         """Give stored notes for a prompt: goal, profile, summaries, open decisions, and what fits or is new.
 
         The text is fenced as notes; each stands on one line with its id, date, project and source.
@@ -1340,7 +1344,7 @@ class Service:
     )
     def session_start(
         self, *, project: Project = None, budget: Budget = block.DEFAULT_BUDGET
-    ) -> SessionStarted:
+    ) -> results.SessionStarted:
         """Open a session, or go on with the one that the host is in; answers with its id and the context.
 
         It belongs to the client that opens it. Sessions without a sign of life for a day are closed.
@@ -1349,7 +1353,7 @@ class Service:
             scope = self._scope(db, project, all_projects=False)
         session = Sessions(self.notes).start(scope.project)
         made = _context(None, budget, self.notes.overview(scope, budget=budget))
-        return SessionStarted(session.id, session.uid, session.client, session.project, made)
+        return results.SessionStarted(session.id, session.uid, session.client, session.project, made)
 
     @operation(
         panel=Panel.SESSIONS,
@@ -1371,13 +1375,13 @@ class Service:
             str | None, Doc("What was done and decided; stored as a memory of kind summary.", stdin=True)
         ] = None,
         task: Annotated[Sequence[str], Doc("What is left to do; may be repeated.")] = (),
-    ) -> SessionEnded:
+    ) -> results.SessionEnded:
         """End a session of this client, with a summary for those that follow and the tasks that are left.
 
         Ending it again adds to what is there. A session of another client is refused.
         """
         session, stored, notices = Sessions(self.notes, self._vectors).end(id, summary=summary, tasks=task)
-        return SessionEnded(session, self._annotated([stored])[0] if stored else None, notices)
+        return results.SessionEnded(session, self._annotated([stored])[0] if stored else None, notices)
 
     @operation(panel=Panel.SESSIONS, examples=("mem sessions", "mem sessions --all-projects --limit 50"))
     def sessions(
@@ -1387,12 +1391,12 @@ class Service:
         offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
         project: Project = None,
         all_projects: AllProjects = False,
-    ) -> SessionPage:
+    ) -> results.SessionPage:
         """List sessions, newest first, with their summaries and tasks."""
         with self._store.read() as db:
             scope = self._scope(db, project, all_projects)
             total, found = sessions.page(db, scope, limit=limit, offset=offset)
-        return SessionPage(total, tuple(found))
+        return results.SessionPage(total, tuple(found))
 
     @operation(
         panel=Panel.SESSIONS,
@@ -1413,7 +1417,7 @@ class Service:
         *,
         project: Annotated[str | None, Doc("Said in this project only, and before what is global.")] = None,
         global_: Annotated[bool, Doc("Said everywhere, as it is unless a project is named.")] = False,
-    ) -> Sayings:
+    ) -> results.Sayings:
         """Show, set or clear what is said of the user; it stands in every context. Its history is kept."""
         key = sayings.profile_key(field, action)
         said = sayings.checked("profile", action, field or "profile", value)
@@ -1437,7 +1441,7 @@ class Service:
         *,
         project: Project = None,
         global_: Annotated[bool, Doc("The goal of everything, where a project has none of its own.")] = False,
-    ) -> Sayings:
+    ) -> results.Sayings:
         """Show, set or clear the goal of the current project; it leads every context. Its history is kept."""
         said = sayings.checked("goal", action, "goal", text)
         with self._store.read() as db:
@@ -1483,7 +1487,7 @@ class Service:
         after: Annotated[
             str | None, Doc("Only events later than this one, by number or UUID.", metavar="EVENT")
         ] = None,
-    ) -> Log:
+    ) -> results.Log:
         """List what was done to the store, newest first: each operation is one event, with who and why."""
         window = _hard_window(since, until)
         with self._store.read() as db:
@@ -1499,7 +1503,7 @@ class Service:
                 after=audit.resolve(db, after) if after is not None else None,
             )
             total, elsewhere, events = audit.page(db, wanted, limit=limit, offset=offset)
-            return Log(total, tuple(events), elsewhere, audit.newest(db))
+            return results.Log(total, tuple(events), elsewhere, audit.newest(db))
 
     @operation(
         panel=Panel.REVIEW,
@@ -1519,7 +1523,7 @@ class Service:
         ],
         *,
         reason: Annotated[str | None, Doc("Why; kept in the audit log.")] = None,
-    ) -> Undone:
+    ) -> results.Undone:
         """Take back what one event did: what it changed is as before, what it added is archived.
 
         Refused, naming the later events, when something of it has changed since, and where content that was
@@ -1535,7 +1539,328 @@ class Service:
             vectors.save(unit)
             undone, by = audit.one(unit.db, number), unit.event_id
         changed = self._changed("undone", touched)
-        return Undone(number, undone.uid, undone.operation, by, changed.memories, changed.vector)
+        return results.Undone(number, undone.uid, undone.operation, by, changed.memories, changed.vector)
+
+    # Carry
+
+    @operation(
+        panel=Panel.CARRY,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=(
+            "mem export memories.jsonl",
+            "mem export --project shop --format markdown > shop.md",
+            "mem export old.jsonl --known-at 2026-05-01 --vectors",
+        ),
+    )
+    def export(
+        self,
+        file: Annotated[
+            str, Doc("The file; what it held is replaced. - is standard output.", metavar="FILE")
+        ] = "-",
+        *,
+        format: Annotated[
+            ExportFormat, Doc("JSON Lines, one JSON document, or Markdown for people.")
+        ] = ExportFormat.JSONL,
+        vectors: Annotated[bool, Doc("With the vectors of the model in use.")] = False,
+        project: Annotated[
+            str | None, Doc("Only what belongs to this project, and what that needs; else all projects.")
+        ] = None,
+        kind: Annotated[Sequence[Kind], Doc("Only memories of this kind, and what they need.")] = (),
+        since: Annotated[
+            str | None, Doc("Only what was written or changed at or after this date or time.")
+        ] = None,
+        until: Annotated[
+            str | None, Doc("Only what was first written before the end of this date, or before this time.")
+        ] = None,
+        valid_at: Annotated[str | None, Doc("Only what held at this date or time.")] = None,
+        known_at: Annotated[str | None, Doc("The store as it was at this date or time.")] = None,
+    ) -> results.Exported | results.Streamed:
+        """Write everything to a file: all projects, statuses and versions, the audit log, profile and goal.
+
+        The file is mode 0600 and is put in place only when it is whole. Importing it into an empty store
+        gives the same store; into another one, it merges. Settings and the traces of recall stay here. An
+        agent replaces only an earlier export.
+        """
+        from mem.exchange import exporting
+
+        window = _hard_window(since, until)
+        wanted = Selection(
+            project=self._named(project),
+            kinds=tuple(kind),
+            since=window.since if window else None,
+            until=window.until if window else None,
+            moment=_moment(valid_at, known_at),
+            vectors=vectors,
+        )
+        if file == exporting.STDOUT:
+            return results.Streamed(partial(exporting.write, self._store, wanted, format))
+        target = self._caller.folder / Path(file).expanduser()
+        return exporting.export(self._store, wanted, format, target, careful=not self._caller.is_person)
+
+    @operation(
+        panel=Panel.CARRY,
+        writes=True,
+        idempotent=True,
+        examples=(
+            "mem import memories.jsonl --dry-run",
+            "mem import ~/.claude/projects --format claude-memory",
+            "mem import notes.csv --project shop --skip-bad",
+        ),
+    )
+    def import_(
+        self,
+        source: Annotated[
+            str, Doc("A file, or a folder of memory files; - is standard input.", metavar="SOURCE")
+        ],
+        *,
+        format: Annotated[Format | None, Doc("What it is; else it is recognised by its content.")] = None,
+        project: Annotated[
+            str | None, Doc("Where records go that name no project; else MEM_PROJECT, else the repository's.")
+        ] = None,
+        global_: Annotated[bool, Doc("Records that name no project belong to none.")] = False,
+        dry_run: Annotated[bool, Doc("Only say what would become of each record.")] = False,
+        skip_bad: Annotated[bool, Doc("Import what is good although some records are bad.")] = False,
+    ) -> results.Imported:
+        """Bring in an export, or the memories of another program; what is here stays, and nothing doubles.
+
+        The newer version of a row is the present, the other one its history; what was rejected stays out. A
+        bad record means that nothing is written. Importing again goes on where it was ended.
+        """
+        from mem.exchange import importing
+
+        if project and global_:
+            raise Usage(
+                "A memory belongs to a project or is global, not both.", hint="Leave one of them out."
+            )
+        review.require_allowed(self._caller, "import", for_people=False, proposes=False)
+        with self._store.read() as db:
+            named = None if global_ else self._named(project) or self._current(db)
+        request = importing.Request(
+            path=self._caller.folder / Path(source).expanduser(),
+            actor=self._caller.actor,
+            is_person=self._caller.is_person,
+            format=format,
+            project=drafts.project_to_write(named),
+            dry_run=dry_run,
+            skip_bad=skip_bad,
+            stdin=self._stdin() if source == "-" else None,
+            places=places(self._caller.environment),
+            progress=self.progress,
+        )
+        return importing.run(self._store, self._vectors.embedder, request)
+
+    @operation(
+        panel=Panel.CARRY,
+        writes=True,
+        idempotent=True,
+        examples=("mem backfill", "mem backfill --dry-run --json", "mem backfill --limit 1000"),
+    )
+    def backfill(
+        self, *, dry_run: DryRun = False, limit: MostTexts = None, concurrency: Concurrency = None
+    ) -> results.Backfilled:
+        """Embed what has no vector yet: the most important and newest first, what is retired last.
+
+        It can be broken off at any moment and goes on where it was. A second run beside it leaves at once. A
+        text that fails costs no other; when the model itself fails, it stops. Suited to cron.
+        """
+        from mem.search import backfilling
+
+        embedder = self._model_here()
+        if embedder is None:
+            return results.Backfilled(None, dry_run)
+        if dry_run:
+            return backfilling.waiting(self._store, embedder, limit)
+        with alone(self._store.path, "vectors") as mine:
+            if not mine:
+                return results.Backfilled(embedder.name, beside=True)
+            tell = partial(self.progress, "embedding")
+            done = backfilling.backfill(
+                self._store, embedder, limit=limit, concurrency=concurrency, tell=tell
+            )
+        if done.embedded:
+            with self._change("backfill") as unit:
+                unit.detail |= {"embedded": done.embedded, "failed": len(done.failed)}
+                _ = unit.event_id  # begins the event, though no row that has versions changes
+        return done
+
+    @operation(
+        panel=Panel.CARRY,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=(
+            "mem migrate-vectors --dry-run",
+            "mem migrate-vectors --to bundled",
+            "mem migrate-vectors --to BAAI/bge-small-en-v1.5 --prune",
+        ),
+    )
+    def migrate_vectors(
+        self,
+        *,
+        to: Annotated[str | None, Doc("The model to go over to; else that of the settings.")] = None,
+        prune: Annotated[bool, Doc("Drop other models' vectors once the new ones are searched.")] = False,
+        dry_run: DryRun = False,
+        limit: MostTexts = None,
+        concurrency: Concurrency = None,
+    ) -> results.Migrated:
+        """Go over to another model's vectors: recall keeps to the old ones until the new ones are complete.
+
+        Brings the derived index to its present form too, and vectors that are stored as JSON text to Float32.
+        It can be broken off at any moment and goes on where it was; a second run finds nothing to do.
+        """
+        from mem.search import migrating
+
+        embedder, setting = self._model_wanted(to)
+        wanted = migrating.Wanted(limit, concurrency, prune, partial(self.progress, "embedding"))
+        if dry_run:
+            told = migrating.planned(self._store, embedder, wanted)
+            return dataclasses.replace(told, setting=setting)
+        with alone(self._store.path, "vectors") as mine:
+            if not mine:
+                return results.Migrated(None, embedder.name, embedder.choice, beside=True)
+            change = partial(self._change, "migrate-vectors")
+            done = migrating.migrate(self._store, embedder, change, wanted)
+        return dataclasses.replace(done, setting=setting)
+
+    @operation(
+        panel=Panel.CARRY,
+        writes=True,
+        destructive=True,
+        idempotent=True,
+        examples=(
+            "mem compress --dry-run",
+            "mem compress --days 14 --transcripts",
+            "mem compress --session 3",
+        ),
+    )
+    def compress(
+        self,
+        *,
+        days: Annotated[
+            int | None,
+            Doc(
+                "Only what is older than so many days: 30, or 0 of a session that is named.",
+                minimum=0,
+                maximum=3650,
+            ),
+        ] = None,
+        session: Annotated[
+            str | None, Doc("Only this session: number, UUID, or the host's name.", metavar="ID")
+        ] = None,
+        all_: Annotated[bool, Doc("All that is due, whatever the limit.")] = False,
+        transcripts: Annotated[bool, Doc("Sum up Claude Code's transcripts of the project, too.")] = False,
+        limit: Annotated[int, Doc("How many summaries at most.", minimum=1, maximum=1000)] = 10,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        dry_run: Annotated[bool, Doc("Only say what would be summed up; send and change nothing.")] = False,
+    ) -> results.Compressed:
+        """Have old traces summed up, by session or week, by the language model that is set up; archive them.
+
+        Traces are memories of the layers working and short_term and of the level concrete_trace. Nothing is
+        archived before its summary is stored, and no summary is summed up.
+        """
+        from mem.chat import engine
+        from mem.hosts import transcripts as files
+        from mem.truth import compression
+
+        environment = self._caller.environment
+        chat = None if dry_run else engine.choose(environment)
+        with self._store.read() as db:
+            wanted = compression.Wanted(
+                scope=self._scope(db, project, all_projects),
+                before=compression.before(days, session),
+                session=session,
+                here=self._named(project) or self._current(db),
+                slugs=self._slugs(db, project),
+                own=claude_files.slug(str(places(environment).state / "chat")),
+            )
+            due = compression.due(db, wanted, files.root(environment) if transcripts else None)
+        return compression.run(due, chat, self._keep_summary, None if all_ else limit)
+
+    @operation(
+        panel=Panel.CARRY,
+        writes=True,
+        idempotent=True,
+        examples=("mem extract-entities --dry-run", "mem extract-entities --limit 500"),
+    )
+    def extract_entities(
+        self,
+        *,
+        limit: Annotated[
+            int, Doc("How many memories are looked through at most.", minimum=1, maximum=10_000)
+        ] = 100,
+        project: Project = None,
+        all_projects: AllProjects = False,
+        dry_run: Annotated[bool, Doc("Only say which would be; send and change nothing.")] = False,
+    ) -> results.Extracted:
+        """Look through memories for people, projects, organisations, technologies and places.
+
+        The language model that is set up finds them, and what is said of them; each such observation is
+        proposed and waits for a person. No memory is looked through twice.
+        """
+        from mem.chat import engine
+        from mem.truth import extraction
+
+        chat = None if dry_run else engine.choose(self._caller.environment)
+        with self._store.read() as db:
+            due = extraction.due(db, self._scope(db, project, all_projects))
+        return extraction.run(due, chat, self._keep_findings, limit)
+
+    @operation(
+        panel=Panel.CARRY,
+        writes=True,
+        destructive=True,
+        asks="Put {restore} in the place of the store? What the store is now is kept beside it.",
+        asks_with="restore",
+        examples=("mem backup --keep 7", "mem backup ~/mem.db", "mem backup --restore ~/mem.db"),
+    )
+    def backup(
+        self,
+        file: Annotated[
+            str | None, Doc("The file to write, new; else one among mem's own backups.", metavar="FILE")
+        ] = None,
+        *,
+        keep: Annotated[
+            int | None,
+            Doc(
+                "Then remove the oldest of mem's own backups of this store beyond so many.",
+                minimum=1,
+                maximum=10_000,
+            ),
+        ] = None,
+        restore: Annotated[
+            str | None,
+            Doc(
+                "Put this backup in the place of the store instead; asks first.", metavar="FILE", people=True
+            ),
+        ] = None,
+    ) -> results.BackedUp | results.RestoredBackup:
+        """Write the whole store to one file, checked; or put such a file in the place of the store.
+
+        Others go on reading and writing meanwhile. What is restored comes without what was rejected or
+        forgotten since, and the old state is kept in a backup beside the store.
+        """
+        from mem.exchange import backup, restoring
+
+        environment = self._caller.environment
+        if restore is None:
+            target = None if file is None else expanded(file, environment)
+            return backup.back_up(self._store, places(environment), target, keep=keep)
+        review.require_allowed(self._caller, "backup --restore", for_people=True, proposes=False)
+        if file is not None or keep is not None:
+            raise Usage("restore goes with no other FILE and no keep.", hint="mem backup --restore FILE")
+        return restoring.restore(self._store, expanded(restore, environment), self._caller.actor)
+
+    @operation(panel=Panel.CARRY, examples=("mem verify ~/mem.db", "mem verify export.jsonl --json"))
+    def verify(
+        self, file: Annotated[str, Doc("A backup or an export of mem.", metavar="FILE")]
+    ) -> results.Verified:
+        """Compare a backup or an export with the store: what only one of them has, and what differs."""
+        from mem.exchange import verifying
+
+        return verifying.verify(self._store, expanded(file, self._caller.environment))
 
     # Upkeep
 
@@ -1544,11 +1869,16 @@ class Service:
         writes=True,
         destructive=True,
         idempotent=True,
-        examples=("mem maintain", "mem maintain --dry-run --json"),
+        examples=("mem maintain", "mem maintain --dry-run --json", "mem maintain --vacuum"),
     )
     def maintain(
-        self, *, dry_run: Annotated[bool, Doc("Only say what would be done; change nothing.")] = False
-    ) -> Maintained:
+        self,
+        *,
+        dry_run: DryRun = False,
+        vacuum: Annotated[
+            bool, Doc("Rewrite the store without the space that nothing uses any more; says the bytes.")
+        ] = False,
+    ) -> results.Maintained:
         """Promote what is used, archive what has expired, close dead sessions, prune traces, tidy the store.
 
         Over all projects. A second run finds nothing to do; `mem serve` does it every hour.
@@ -1557,16 +1887,22 @@ class Service:
             before = upkeep.maintained_at(db)
             if dry_run:
                 work = self._due(db, clock.to_text(clock.now()))
-                return retention.told(work, dry_run=True)
+                told = retention.told(work, dry_run=True)
+                return dataclasses.replace(told, freed=upkeep.unused(db) if vacuum else None)
+        done = self._maintained(before)
+        upkeep.settle(self._store)
+        return dataclasses.replace(done, freed=upkeep.vacuum(self._store)) if vacuum else done
+
+    def _maintained(self, before: str | None) -> results.Maintained:
+        """Do what is due, unless another upkeep has since the instant `before`."""
         with unit_of_work(self._store, "maintain", self._caller.actor) as unit:
             if upkeep.maintained_at(unit.db) != before:
-                return Maintained(dry_run=False, beside=True)
+                return results.Maintained(dry_run=False, beside=True)
             work = self._due(unit.db, unit.at)
             retention.carry_out(unit, work)
             # A layer stands in no index, so what was promoted need not be indexed anew.
             index.refresh(unit.db, work.expired, has_vectors=self._store.has_vectors)
             upkeep.note_maintained(unit.db, unit.at)
-        upkeep.settle(self._store)
         return retention.told(work, dry_run=False)
 
     def upkeep_due(self) -> float:
@@ -1589,7 +1925,7 @@ class Service:
         limit: Annotated[int, Doc("How many at most.", minimum=1, maximum=1000)] = 100,
         offset: Annotated[int, Doc("How many to pass over first.", minimum=0, maximum=10_000_000)] = 0,
         project: Annotated[str | None, Doc("Only what belongs to this project; else whatever waits.")] = None,
-    ) -> ReviewQueue:
+    ) -> results.ReviewQueue:
         """Go through what agents and hooks proposed: on a terminal one at a time, else as a list.
 
         Each comes with who wrote it, what it would replace, and what it is near to; the oldest is first. What
@@ -1597,7 +1933,7 @@ class Service:
         """
         with self._store.read() as db:
             total, found = proposals.waiting(db, self._named(project), limit=limit, offset=offset)
-            return ReviewQueue(total, tuple(self._waiting(db, memory) for memory in found))
+            return results.ReviewQueue(total, tuple(self._waiting(db, memory) for memory in found))
 
     @operation(
         panel=Panel.REVIEW,
@@ -1615,7 +1951,7 @@ class Service:
             str | None, Doc("Approve it with this text instead; for one memory.", stdin=True)
         ] = None,
         reason: Reason = None,
-    ) -> Changed:
+    ) -> results.Changed:
         """Approve what was proposed: it is live, and replaces what it was meant to replace.
 
         All or nothing. Refused where that has changed since, or where the text is known or rejected by now.
@@ -1658,11 +1994,50 @@ class Service:
             bool, Doc("Check every event and what refers to one; say which does not fit, and why.")
         ] = False,
         secrets: Annotated[bool, Doc("Look for secrets in everything that is stored; say where.")] = False,
-    ) -> Diagnosis:
+    ) -> results.Diagnosis:
         """Check the store, its indexes, the model and the versions of everything."""
-        return doctor.examine(self._store, self._vectors.embedder, fix=fix, audit=audit, secrets=secrets)
+        from mem.doctor import examine  # looks at every part, which no other operation needs all of
+
+        return examine(self._store, self._vectors.embedder, fix=fix, audit=audit, secrets=secrets)
 
     # What the operations share
+
+    def _model_here(self) -> Embedder | None:
+        """The model that the store searches, or would, in this process; None where none is wanted.
+
+        Raises `Unavailable` when the store searches another one's vectors.
+        """
+        from mem.embed.memo import MemoEmbedder
+
+        embedder = self._vectors.embedder
+        with self._store.read() as db:
+            active = embeddings.active_model(db)
+        # Long work is not the worker's, and has no deadline.
+        if isinstance(embedder, WorkerEmbedder | MemoEmbedder):
+            choice = embedder.choice if active is None else active.choice
+            threads = config.value("model.threads", self._caller.environment)
+            embedder = in_process(choice, self._caller.environment, threads, active)
+        if embedder is not None and active is not None and active.name != embedder.name:
+            raise Unavailable(
+                f"The store searches the vectors of {active.name}, and this is {embedder.name}.",
+                hint="Go over to it: mem migrate-vectors",
+            )
+        return embedder
+
+    def _model_wanted(self, to: str | None) -> tuple[Embedder, str | None]:
+        """The model to go over to, in this process; and that of the settings, where it is another one."""
+        from mem.embed import choice
+
+        environment = self._caller.environment
+        setting = choice.parse(config.value("model", environment))
+        wanted = setting if to is None else choice.known(choice.parse(to))
+        embedder = choice.make(wanted, environment, threads=config.value("model.threads", environment))
+        if embedder is None:
+            raise Usage(
+                "There is no model to go over to: none makes no vectors.",
+                hint="Name one: mem migrate-vectors --to bundled",
+            )
+        return embedder, setting.text if setting != wanted else None
 
     def _due(self, db: apsw.Connection, now: str) -> retention.Due:
         days, most = (
@@ -1679,7 +2054,7 @@ class Service:
         project: str | None,
         *,
         global_: bool,
-    ) -> Sayings:
+    ) -> results.Sayings:
         """Show or change what is said under a key, in a project or everywhere (None)."""
         if project and global_:
             raise Usage("It is said in a project or everywhere, not both.", hint="Leave one of them out.")
@@ -1699,7 +2074,7 @@ class Service:
                 case SayingAction.SET | SayingAction.CLEAR:
                     found = sayings.history(db, key, {project})[:1]
         name = key.removeprefix(PROFILE) or None
-        return Sayings(action, name, project, changed, tuple(found), said.notices)
+        return results.Sayings(action, name, project, changed, tuple(found), said.notices)
 
     def _bind(self, unit: Unit, project: str | None) -> None:
         """Make sure that a project exists, bound to the repository of the call if that is its own."""
@@ -1741,9 +2116,9 @@ class Service:
     def _write(
         self,
         operation_name: str,
-        wanted: Sequence["_Wanted"],
-        write: Callable[[Unit, "_Wanted", bool], Stored],
-    ) -> list[Stored]:
+        wanted: Sequence[_Wanted],
+        write: Callable[[Unit, _Wanted, bool], results.Stored],
+    ) -> list[results.Stored]:
         """Store drafts in one transaction; each may name memories that it replaces."""
         vectors = self._vectors.of([one.new for one in wanted])
         reviewed = review.is_reviewed(self._caller)
@@ -1754,7 +2129,7 @@ class Service:
             self._fill_later()
         return self._annotated(outcomes)
 
-    def _store_item(self, unit: Unit, wanted: "_Wanted", reviewed: bool) -> Stored:
+    def _store_item(self, unit: Unit, wanted: _Wanted, reviewed: bool) -> results.Stored:
         """One item of a batch; what stands against it is its outcome, and does not cost the others."""
         try:
             with unit.part():
@@ -1762,10 +2137,10 @@ class Service:
         except (NotFound, Refused, Usage) as err:
             return _refused(err)
 
-    def _store_draft(self, unit: Unit, wanted: "_Wanted", reviewed: bool) -> Stored:
+    def _store_draft(self, unit: Unit, wanted: _Wanted, reviewed: bool) -> results.Stored:
         new, old_ids = wanted.new, memories.resolve(unit.db, wanted.replaced)
         outcome = review.store(unit, new, reviewed=reviewed, replaced=old_ids, force=wanted.force)
-        if outcome.action is Action.REFUSED or outcome.id is None:
+        if outcome.action is results.Action.REFUSED or outcome.id is None:
             return outcome
         _note_allowed(unit, wanted.allow_secret)
         number, outcome = outcome.id, dataclasses.replace(outcome, warnings=(*new.notices, *outcome.warnings))
@@ -1784,10 +2159,10 @@ class Service:
         return dataclasses.replace(outcome, warnings=(*outcome.warnings, *notices), superseded=tuple(old_ids))
 
     def _observe(
-        self, unit: Unit, said: graph.Description, wanted: "_Wanted", known: Entity | None
-    ) -> Observed:
+        self, unit: Unit, said: graph.Description, wanted: _Wanted, known: Entity | None
+    ) -> results.Observed:
         """Store an observation; what its entity becomes by it goes again if the observation is refused."""
-        outcome: Stored | None = None
+        outcome: results.Stored | None = None
         about, reviewed = known, review.is_reviewed(self._caller)
         with suppress(_TurnedAway), unit.part():
             if known is None:
@@ -1800,12 +2175,14 @@ class Service:
                 number = known.id
             new = dataclasses.replace(wanted.new, entity_id=number)
             outcome = self._store_draft(unit, dataclasses.replace(wanted, new=new), reviewed)
-            if outcome.action is Action.REFUSED:
+            if outcome.action is results.Action.REFUSED:
                 raise _TurnedAway
             about = entity_rows.one(unit.db, number)
         if outcome is None:
             raise AssertionError("an observation without an outcome")
-        return Observed(**_annotation(outcome), about=about, created=known is None and about is not None)
+        return results.Observed(
+            **_annotation(outcome), about=about, created=known is None and about is not None
+        )
 
     def _ends(
         self, db: apsw.Connection, subject: str, object_: str, project: str | None, all_projects: bool
@@ -1816,29 +2193,29 @@ class Service:
             graph.require_live(entity)
         return from_, to
 
-    def _related(self, action: str, number: int, from_: Entity, to: Entity) -> Related:
+    def _related(self, action: str, number: int, from_: Entity, to: Entity) -> results.Related:
         with self._store.read() as db:
-            return Related(action, relations.one(db, number), from_, to)
+            return results.Related(action, relations.one(db, number), from_, to)
 
-    def _entity_changed(self, action: str, number: int) -> EntityChanged:
+    def _entity_changed(self, action: str, number: int) -> results.EntityChanged:
         with self._store.read() as db:
-            return EntityChanged(action, entity_rows.one(db, number))
+            return results.EntityChanged(action, entity_rows.one(db, number))
 
     def _own_root(self, db: apsw.Connection, project: str | None) -> Root | None:
         """The repository that a project is named after, if it is the one that the call comes from."""
         root = self._root()
         return root if project is not None and project == self._own(db, root) else None
 
-    def _annotated(self, outcomes: Sequence[Stored]) -> list[Stored]:
+    def _annotated(self, outcomes: Sequence[results.Stored]) -> list[results.Stored]:
         """The outcomes with the state of their vectors, and what the added ones are near to."""
         with self._store.read() as db:
             return [self._annotate(db, outcome) for outcome in outcomes]
 
-    def _annotate(self, db: apsw.Connection, outcome: Stored) -> Stored:
-        if outcome.action is Action.REFUSED or outcome.id is None:
+    def _annotate(self, db: apsw.Connection, outcome: results.Stored) -> results.Stored:
+        if outcome.action is results.Action.REFUSED or outcome.id is None:
             return outcome
         notices: tuple[Notice, ...] = ()
-        if outcome.action is Action.ADDED:
+        if outcome.action is results.Action.ADDED:
             added = memories.one(db, outcome.id)
             close = neighbours.near(db, added, has_vectors=self._store.has_vectors)
             notices = similar.near_duplicates(db, added, close)
@@ -1847,7 +2224,7 @@ class Service:
             outcome, vector=self._vectors.state(db, outcome.id), warnings=(*outcome.warnings, *kept)
         )
 
-    def _waiting(self, db: apsw.Connection, memory: Memory) -> Waiting:
+    def _waiting(self, db: apsw.Connection, memory: Memory) -> results.Waiting:
         """A proposal with what a person wants to know before approving it."""
         plan = review.Plan.of(memory)
         olds = [old for uid in plan.replaces if (old := proposals.named(db, uid))]
@@ -1855,17 +2232,19 @@ class Service:
         near = similar.near_duplicates(db, memory, close)
         replaced = {old.id for old in olds}
         writer, session = proposals.writer(db, memory.id)
-        return Waiting(
+        return results.Waiting(
             memory=memory,
             writer=writer,
             session=session,
             replaces=tuple(olds),
             in_place=plan.in_place,
+            sums_up=plan.compresses,
+            about=None if plan.about is None else str(plan.about["name"]),
             near=tuple(notice for notice in near if not set(notice.ids) <= replaced),
             obstacle=review.obstacle(db, memory, now=clock.to_text(clock.now())),
         )
 
-    def _item(self, item: Any) -> "_Wanted | Stored":
+    def _item(self, item: Any) -> _Wanted | results.Stored:
         """One item of a batch as a draft; a malformed one as the refusal that is its outcome."""
         try:
             if not isinstance(item, dict):
@@ -1928,7 +2307,7 @@ class Service:
 
     def _propose_successor(
         self, ids: Sequence[str], new: NewMemory, vectors: Computed, closing: str | None, why: drafts.Clean
-    ) -> Changed:
+    ) -> results.Changed:
         """What holds instead waits for a person; until then the old ones stay as they are."""
         with self._change("supersede", why.text, proposes=True) as unit:
             old_ids = memories.resolve(unit.db, ids)
@@ -1938,24 +2317,28 @@ class Service:
         told = (*new.notices, *why.notices)
         return self._changed("proposed", [number], (*told, *outcome.warnings))
 
-    def _end(self, ids: Sequence[str], closing: str | None, why: drafts.Clean) -> Changed:
+    def _end(self, ids: Sequence[str], closing: str | None, why: drafts.Clean) -> results.Changed:
         with self._change("supersede", why.text) as unit:
             old_ids = memories.resolve(unit.db, ids)
             supersession.end(unit, old_ids, valid_to=closing)
         return self._changed("ended", old_ids, why.notices)
 
-    def _changed(self, action: str, ids: Sequence[int], notices: Sequence[Notice] = ()) -> Changed:
+    def _changed(self, action: str, ids: Sequence[int], notices: Sequence[Notice] = ()) -> results.Changed:
         with self._store.read() as db:
             rows = memories.by_ids(db, ids)
             states = {
                 self._vectors.state(db, number) for number in ids if rows[number].status is Status.ACTIVE
             }
-        pending = VectorState.PENDING if VectorState.PENDING in states else next(iter(states), None)
-        return Changed(action, tuple(rows[number] for number in dict.fromkeys(ids)), pending, tuple(notices))
+        pending = (
+            results.VectorState.PENDING if results.VectorState.PENDING in states else next(iter(states), None)
+        )
+        return results.Changed(
+            action, tuple(rows[number] for number in dict.fromkeys(ids)), pending, tuple(notices)
+        )
 
     def _cold(
         self, db: apsw.Connection, filter_: Filter, most: int | None, ranking: Ranking, now: datetime
-    ) -> tuple[Hit, ...]:
+    ) -> tuple[results.Hit, ...]:
         """What nobody recalled for long and is no hit either; only where it was asked for."""
         if most is None:
             return ()
@@ -1967,7 +2350,7 @@ class Service:
         hits = [hit.id for hit in ranking.hits]
         found = retention.cold(db, filter_, now=now, most=most, without=hits)
         rows = memories.by_ids(db, found)
-        return tuple(Hit(rows[number], 0.0, {}, surfaced=True) for number in found)
+        return tuple(results.Hit(rows[number], 0.0, {}, surfaced=True) for number in found)
 
     def _elsewhere(
         self,
@@ -2036,8 +2419,38 @@ class Service:
                 with self._change("backfill") as unit:
                     vectors.save(unit)
 
+    def _keep_summary(self, group: Group, text: str, characters: int) -> results.CompressedGroup:
+        """Store the summary of a group and archive what it sums up: one operation, one event."""
+        from mem.truth import compression
+
+        new = compression.draft(group, text)
+        vectors = self._vectors.of([new])
+        reviewed = review.is_reviewed(self._caller)
+        with self._change("compress", proposes=True) as unit:
+            told = compression.keep(unit, group, new, characters, reviewed=reviewed)
+            if told.id is not None:
+                vectors.save(unit)
+        return told
+
+    def _keep_findings(self, batch: Sequence[Memory], findings: Sequence[Finding], tally: Tally) -> None:
+        from mem.truth import extraction
+
+        vectors = self._vectors.of_texts([finding.content for finding in findings])
+        with self._change("extract-entities", proposes=True) as unit:
+            extraction.keep(unit, batch, findings, tally)
+            vectors.save(unit)
+
     def _own(self, db: apsw.Connection, root: Root | None) -> str | None:
         return projects.name_of(db, root) if root is not None else None
+
+    def _stdin(self) -> IO[bytes]:
+        """The caller's standard input; raises `Usage` where there is none."""
+        given = self._caller.stdin
+        if given is None and sys.stdin is not None:
+            return sys.stdin.buffer
+        if not given:
+            raise Usage("There is no standard input here.", hint="Name the file by its path.")
+        return io.BytesIO(given)
 
     def _root(self) -> Root | None:
         return find_root(self._caller.folder)
@@ -2046,8 +2459,8 @@ class Service:
         return drafts.project_name(project) if project else None
 
 
-def _context(query: str | None, budget: int, made: Block) -> ContextBlock:
-    return ContextBlock(
+def _context(query: str | None, budget: int, made: Block) -> results.ContextBlock:
+    return results.ContextBlock(
         query=query,
         text=made.text,
         budget=budget,
@@ -2056,7 +2469,9 @@ def _context(query: str | None, budget: int, made: Block) -> ContextBlock:
         requested_mode=None if made.mode is None else Mode.HYBRID,
         degraded=made.degraded,
         trace_id=made.trace_id,
-        items=tuple(ContextItem(entry.memory, entry.section) for entry in made.entries if entry.memory),
+        items=tuple(
+            results.ContextItem(entry.memory, entry.section) for entry in made.entries if entry.memory
+        ),
         left_out=made.left_out,
     )
 
@@ -2067,16 +2482,16 @@ def _note_allowed(unit: Unit, allow_secret: bool) -> None:
         unit.detail["allow_secret"] = True
 
 
-def _annotation(outcome: Stored) -> dict[str, Any]:
+def _annotation(outcome: results.Stored) -> dict[str, Any]:
     """The fields that every outcome of a store has."""
-    return {entry.name: getattr(outcome, entry.name) for entry in dataclasses.fields(Stored)}
+    return {entry.name: getattr(outcome, entry.name) for entry in dataclasses.fields(results.Stored)}
 
 
-def _fit(found: entity_search.Found | None) -> tuple[float | None, dict[str, LegScore]]:
+def _fit(found: entity_search.Found | None) -> tuple[float | None, dict[str, results.LegScore]]:
     """How well an entity fits a question, and why."""
     if found is None:
         return None, {}
-    why = {name: LegScore(place, round(score, 4)) for name, (place, score) in found.places.items()}
+    why = {name: results.LegScore(place, round(score, 4)) for name, (place, score) in found.places.items()}
     return found.score, why
 
 
@@ -2087,12 +2502,12 @@ def _not_restorable(memory: Memory) -> Refused:
     return Refused(f"#{memory.id} is {memory.status}; only an archived memory can be restored.", hint=hint)
 
 
-def _refused(err: MemError) -> Stored:
+def _refused(err: MemError) -> results.Stored:
     """An error as the outcome of one item."""
     from mem.truth.redact import redact  # an error may quote what was given
 
-    refusal = Refusal(code=err.code, reason=redact(str(err)).text, hint=redact(err.hint).text)
-    return Stored(Action.REFUSED, None, None, VectorState.NONE, refusal=refusal)
+    refusal = results.Refusal(code=err.code, reason=redact(str(err)).text, hint=redact(err.hint).text)
+    return results.Stored(results.Action.REFUSED, None, None, results.VectorState.NONE, refusal=refusal)
 
 
 def _operation_name(db: apsw.Connection, name: str) -> str:
@@ -2107,7 +2522,7 @@ def _not_replaced_by(unit: Unit, successor: int, old_ids: Sequence[int]) -> list
     return [number for number in old_ids if rows[number].superseded_by != successor]
 
 
-def _written(outcome: Stored) -> int:
+def _written(outcome: results.Stored) -> int:
     """The number of what was stored; raises `Refused` where it was turned away."""
     if outcome.refusal is not None or outcome.id is None:
         reason = outcome.refusal.reason if outcome.refusal else "The new text was refused."
@@ -2127,17 +2542,17 @@ def _moment(valid_at: str | None, known_at: str | None) -> Moment:
     )
 
 
-def _hard_window(since: str | None, until: str | None) -> WindowUsed | None:
+def _hard_window(since: str | None, until: str | None) -> results.WindowUsed | None:
     if since is None and until is None:
         return None
     first = clock.parse(since, Edge.FIRST, name="since") if since is not None else None
     last = clock.parse(until, Edge.NEXT, name="until") if until is not None else None
     if first and last and last <= first:
         raise Usage(f"until '{until}' is not after since '{since}'.")
-    return WindowUsed(first, last, None, hard=True)
+    return results.WindowUsed(first, last, None, hard=True)
 
 
-def _window(query: str, since: str | None, until: str | None, now: datetime) -> WindowUsed | None:
+def _window(query: str, since: str | None, until: str | None, now: datetime) -> results.WindowUsed | None:
     """The window asked for; else the one that a phrase of the query means, which only lifts."""
     hard = _hard_window(since, until)
     if hard is not None:
@@ -2145,7 +2560,9 @@ def _window(query: str, since: str | None, until: str | None, now: datetime) -> 
     found = temporal.find_window(query, now, clock.local_zone())
     if found is None:
         return None
-    return WindowUsed(clock.to_text(found.since), clock.to_text(found.until), found.phrase, hard=False)
+    return results.WindowUsed(
+        clock.to_text(found.since), clock.to_text(found.until), found.phrase, hard=False
+    )
 
 
 def open_service(
@@ -2157,6 +2574,15 @@ def open_service(
     """
     caller = caller or current_caller()
     place = path or store_path(caller.environment)
-    embedder = choose_embedder(place, caller.environment)
-    store = Store(place, timeout_ms=config.value("store.timeout-ms", caller.environment))
-    return Service(store, embedder, caller, later=later)
+    # A setting that cannot be is told before a store is made.
+    wanted, timeout = (config.value(key, caller.environment) for key in ("model", "store.timeout-ms"))
+
+    def follow(model: embeddings.Model | None) -> Embedder | None:
+        return choose_embedder(place, caller.environment, model)
+
+    store = Store(place, timeout_ms=timeout)
+    if wanted == "none":
+        return Service(store, None, caller, later=later)
+    with store.read() as db:
+        active = embeddings.active_model(db)
+    return Service(store, follow(active), caller, later=later, follow=follow)

@@ -133,6 +133,14 @@ class Sort(StrEnum):
     ID = "id"
 
 
+class ExportFormat(StrEnum):
+    """The shapes of an export: JSON Lines, one JSON document, or Markdown for people."""
+
+    JSONL = "jsonl"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
 class ActorKind(StrEnum):
     """Who acts: a person at a shell, an agent, a host's hook, or an unattended job."""
 

@@ -135,6 +135,7 @@ class BagOfWords:
     """A tiny embedder: words hashed into a few dimensions, so that texts with shared words lie close."""
 
     name = "bag-of-words@1"
+    choice = "bundled"
     dimensions = 256
     loaded = True
 

@@ -41,6 +41,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "sessions": [{}],
     "profile": [{"action": "get"}, {"action": "history", "field": "diet"}],
     "goal": [{"action": "get"}, {"action": "history"}],
+    "verify": [{"file": "nothing.jsonl"}],
 }
 
 
@@ -61,6 +62,7 @@ def bank(memory: Service) -> Service:
     memory.profile(SayingAction.SET, "diet", WORD, project="bank")
     memory.goal(SayingAction.SET, WORD, project="bank")
     assert memory.recall(WORD, project="bank").total > 2
+    Path("nothing.jsonl").write_text('{"record":"header","format":"mem-export","version":1,"counts":{}}\n')
     return memory
 
 

@@ -196,7 +196,7 @@ def test_on_the_command_line_each_pair_is_one_line(run_mem: Callable[..., Any]) 
         run_mem("store", text, env={"MEM_MODEL": "none"})
     ran = run_mem("contradictions")
     assert ran.out == f"number\t0.75\tmem supersede 1 --by 2\t#1 {OLD}\t#2 {NEW}\n"
-    assert "compared by their words alone" in ran.err
+    assert "memories were compared by their words; see mem backfill" in ran.err
     assert run_mem("contradictions", "--limit", "201").code == 2
 
 

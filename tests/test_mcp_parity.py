@@ -56,6 +56,14 @@ CONVERSATION: list[Call] = [
     ("stats", {}),
     ("log", {"memory": ["1"], "operation": ["store"]}),
     ("maintain", {"dry_run": True}),
+    ("export", {"file": "all.jsonl", "vectors": True}),
+    ("import", {"source": "all.jsonl", "dry_run": True}),
+    ("import", {"source": "all.jsonl"}),
+    ("export", {"file": "all.jsonl", "format": "markdown", "kind": ["decision"]}),
+    ("backup", {"keep": 3}),
+    ("verify", {"file": "nothing.jsonl"}),
+    ("backfill", {"dry_run": True}),
+    ("migrate-vectors", {"to": "bundled", "dry_run": True}),
     ("reflect", {"days": 30, "limit": 3}),
     ("session-start", {}),
     ("context", {"query": "which port does the API use?", "budget": 300}),
@@ -72,10 +80,13 @@ CONVERSATION: list[Call] = [
     ("entities", {"query": "who prefers calls", "type": "person"}),
     ("unrelate", {"subject": "Ana", "relation": "maintains", "object": "billing"}),
     ("entity-merge", {"entity": "billing", "into": "Ana", "reason": "a slip"}),
+    ("compress", {"days": 0, "dry_run": True}),
+    ("extract-entities", {"limit": 2, "dry_run": True}),
 ]
 # What differs between two stores that went through the same.
 PASSING = re.compile(
     r'"\d{4}-\d\d-\d\dT[\d:.]+Z"|"[0-9a-f]{8}-[0-9a-f-]{27}"|"(?:store|wal)_bytes":\d+|"score":[\d.]+'
+    r'|"[^"]*/backups/[^"]+"|"sha256:[0-9a-f]{64}"|"bytes":\d+'
 )
 
 
@@ -86,6 +97,10 @@ def without_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setenv("MEM_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("MEM_MODEL", "none")
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nothing.jsonl").write_text(
+        '{"record":"header","format":"mem-export","version":1,"counts":{}}\n'
+    )
     yield
 
 
@@ -258,7 +273,8 @@ def answers_over_mcp(db: Path, conversation: list[Call]) -> list[str]:
 
 
 def answers_of_the_service(db: Path, folder: Path) -> list[str]:
-    service = open_service(db, caller=current_caller({"MEM_MODEL": "none"}, folder).as_agent("parity"))
+    alone = {"MEM_MODEL": "none", "MEM_HOME": os.environ["MEM_HOME"]}
+    service = open_service(db, caller=current_caller(alone, folder).as_agent("parity"))
     by_name = {entry.name: entry for entry in OFFERED}
     found = []
     for name, arguments in CONVERSATION:

@@ -190,7 +190,7 @@ def test_who_is_reviewed_says_again_what_waits_and_it_is_counted(
     again = agent.store(PORT.lower(), tag=["more"])
     assert (again.action, str(again.id), "proposed") == ("already_known", number, again.warnings[-1].code)
     assert (get(memory, number).status, get(memory, number).tags) == ("proposed", ("api",))
-    assert [row[-1] for row in rows(home, "usage")] == [1]
+    assert [row[4] for row in rows(home, "usage")] == [1]  # restated
     config.write("trust.review", "off")
     assert agent.store(PORT, tag=["more"]).action == "already_known"
     assert (get(memory, number).status, get(memory, number).tags) == ("proposed", ("api",))

@@ -166,7 +166,7 @@ def test_the_longest_text_is_kept_whole(memory: Service) -> None:
 def test_a_known_text_is_not_stored_twice(memory: Service, home: Path) -> None:
     first = memory.store("The API listens on port 8443", tag=["api"], importance=8)
     again = memory.store("  the API   listens on port 8443! ", importance=2)
-    assert rows(home, "usage") == [(first.id, 1, 0, None, 1)]
+    assert rows(home, "usage") == [(first.id, 1, 0, None, 1, "{}")]
     assert (again.action, again.id, again.uid) == ("already_known", first.id, first.uid)
     assert (again.vector, again.warnings, again.exit_status) == ("stored", (), 0)
     assert memory.list_().total == 1

@@ -77,6 +77,7 @@ def test_a_moved_memory_is_found_where_it_is_now(memory: Service) -> None:
 class Failing:
     """An embedder that knows its name and nothing else."""
 
+    choice = "bundled"
     dimensions = 256
     loaded = False
 

@@ -108,7 +108,9 @@ def test_an_old_store_has_the_schema_of_a_new_one(upgraded: Service, home: Path,
 
 
 def schema(home: Path) -> set[tuple[Any, ...]]:
-    return {(kind, name, sql) for kind, name, _, _, sql in rows(home, "sqlite_schema")}
+    return {
+        (kind, name, " ".join((sql or "").split())) for kind, name, _, _, sql in rows(home, "sqlite_schema")
+    }
 
 
 def test_an_old_store_goes_on_as_it_began(upgraded: Service, home: Path) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mem.service import Service
 
 IN_FULL = frozenset(["get"])  # the commands that show whole memories
+LONG = frozenset(("backfill", "import", "migrate-vectors"))  # those that say how far they are
 
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _EPILOG = (
@@ -213,17 +214,19 @@ def answer(
     session: Session,
     *,
     sure: bool = False,
+    quiet: bool = False,
 ) -> Any:
     """Check the arguments, read what they name, then call the operation; no store is opened before.
 
-    What an operation asks is asked first, unless the call is `sure`.
+    What an operation asks is asked first, unless the call is `sure`. Long work says how far it is, unless it
+    is to be `quiet`.
     """
     caller = session.caller
     refuse_agents(operation, given, caller)
     by_name = {parameter.argument: parameter for parameter in operation.parameters}
     fetch = {name: fetched(by_name[name], value) for name, value in given.items()}
     bound = operation.bind(fetch, agent=not caller.is_person)
-    if operation.asks and not sure:
+    if operation.asks and not sure and (not operation.asks_with or bound.get(operation.asks_with)):
         _confirm(operation, bound)
     if operation in front_end.COMMANDS:
         return getattr(front_end.FrontEnd(db), operation.method)(**bound)
@@ -232,6 +235,11 @@ def answer(
         from mem.service import open_service
 
         service = open_service(db, caller=caller, later=session.later.append)
+    if operation.name in LONG:
+        from mem.cli import progress
+
+        with progress.reporting(quiet=quiet) as service.progress:
+            return getattr(service, operation.method)(**bound)
     return getattr(service, operation.method)(**bound)
 
 
@@ -328,7 +336,8 @@ def _callback(operation: Operation) -> Callable[..., int]:
             return follow.run(operation, given, place, session, as_json=json or general.json)
         if operation.name == front_end.REVIEW and not (json or general.json) and _converses():
             return _review(given, place, session)
-        found = answer(operation, given, place, session, sure=bool(values.get(front_end.YES.name)))
+        sure = bool(values.get(front_end.YES.name))
+        found = answer(operation, given, place, session, sure=sure, quiet=json or general.json)
         if found is not None:
             as_json = json or general.json
             shown = found if as_json else front_end.shaped(found, values)

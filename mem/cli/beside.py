@@ -2,25 +2,38 @@
 
 from collections.abc import Iterator
 
-from mem.cli import looking_back
+from mem.cli import arriving, carrying, condensing, keeping, looking_back, models, vectors
 from mem.cli.rows import Answer, explained, of_upkeep
 from mem.results import (
+    BackedUp,
+    Backfilled,
     Batch,
     Changed,
     Cited,
+    Compressed,
     ContextBlock,
     Contradictions,
     EntityChanged,
     EntityPage,
     EntityView,
     Explanation,
+    Exported,
+    Extracted,
     ForeignNotes,
     Forgotten,
     Hooks,
+    Imported,
+    KnownModels,
     Log,
     Maintained,
     Memories,
+    Migrated,
+    ModelCalibration,
+    ModelFiles,
+    ModelStatus,
+    ModelUsed,
     Recall,
+    RestoredBackup,
     ReviewQueue,
     Sayings,
     SessionEnded,
@@ -28,6 +41,7 @@ from mem.results import (
     SessionStarted,
     Stored,
     Traced,
+    Verified,
 )
 from mem.values import Mode
 
@@ -35,16 +49,17 @@ WEAK = 0.007  # confidence that texts which have nothing to do with each other s
 
 _DEGRADED = {
     "no_model": "no model is configured, so this is a search by words alone",
-    "no_vectors": "nothing has a vector yet, so this is a search by words alone",
-    "other_model": "the vectors are another model's, so this is a search by words alone",
+    "no_vectors": "nothing has a vector yet, so this is a search by words alone; see mem backfill",
+    "other_model": "the vectors are another model's, so this is by words alone; see mem migrate-vectors",
     "embedding_timeout": "the model did not answer in time, so this is a search by words alone",
     "embedding_failed": "the model could not be used, so this is a search by words alone; see mem doctor",
+    "uncalibrated": "too few memories to know this model's scale, so nothing was left out by meaning",
     "no_vector_extension": "the vector extension did not load; every vector was compared",
 }
 
 _COMPARED = {
-    "no_vectors": "nothing has a vector yet, so memories were compared by their words alone",
-    "pending_vectors": "some memories have no vector yet and were compared by their words alone",
+    "no_vectors": "nothing has a vector yet, so memories were compared by their words; see mem backfill",
+    "pending_vectors": "some memories have no vector yet and were compared by their words; see mem backfill",
 }
 
 
@@ -94,11 +109,23 @@ def notes(answer: Answer) -> Iterator[str]:
                 yield from notes(answer.summary)
         case SessionPage() if len(answer.sessions) < answer.total:
             yield f"{len(answer.sessions)} of {answer.total}; --limit and --offset show more."
+        case KnownModels() | ModelUsed() | ModelFiles() | ModelStatus() | ModelCalibration():
+            yield from models.notes(answer)
         case Hooks(dry_run=True):
             if not any(one.diff for one in answer.hosts):
                 yield "Nothing would change."
         case Hooks():
             yield from (f"{one.host}: {one.hint}" for one in answer.hosts if one.hint)
+        case Exported():
+            yield from carrying.notes(answer)
+        case Imported():
+            yield from arriving.notes(answer)
+        case Compressed() | Extracted():
+            yield from condensing.notes(answer)
+        case Backfilled() | Migrated():
+            yield from vectors.notes(answer)
+        case BackedUp() | RestoredBackup() | Verified():
+            yield from keeping.notes(answer)
         case Maintained(beside=True):
             yield "Another upkeep was at work and did it all."
         case Maintained():

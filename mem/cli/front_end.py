@@ -12,12 +12,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mem import config
+from mem.chosen_model import Action as ModelAction
 from mem.config import Action as ConfigAction
 from mem.errors import Unavailable, Usage
 from mem.hosts.host import Host
 from mem.operations import Doc, Operation, Panel, Parameter, Shape, operations
 from mem.paths import store_path
-from mem.results import Configuration, EntityView, Hooks, Text, WorkerStatus
+from mem.results import (
+    Configuration,
+    EntityView,
+    Hooks,
+    KnownModels,
+    ModelCalibration,
+    ModelFiles,
+    ModelStatus,
+    ModelUsed,
+    Text,
+    WorkerStatus,
+)
 
 
 class Shell(StrEnum):
@@ -84,6 +96,35 @@ class FrontEnd:
     ) -> Configuration:
         """Show or change settings: an option wins over MEM_* variables, these over config.toml."""
         return config.run(action, key, value)
+
+    def model(
+        self,
+        action: Annotated[
+            ModelAction,
+            Doc(
+                "Show what is in use, or all that can be; choose a model; fetch one of fastembed's list; "
+                "show where its files are, or check them; measure what its cosines mean in this store."
+            ),
+        ] = ModelAction.STATUS,
+        name: Annotated[
+            str | None,
+            Doc("bundled, none, fastembed:NAME, directory:PATH or endpoint."),
+        ] = None,
+        *,
+        check: Annotated[
+            bool, Doc("With status, ask the model for a vector; only then a service is called.")
+        ] = False,
+    ) -> KnownModels | ModelUsed | ModelFiles | ModelStatus | ModelCalibration:
+        """Show, choose, fetch or check the embedding model.
+
+        Choosing one sets the setting `model`. Recall goes on with the model whose vectors the store has,
+        until `mem migrate-vectors` has made those of the other one.
+        """
+        from mem import chosen_model
+        from mem.cli import progress
+
+        with progress.reporting() as tell:
+            return chosen_model.run(action, name, self.db, check=check, progress=tell)
 
     def hooks(
         self,
@@ -163,6 +204,16 @@ COMMANDS = (
         writes=True,
     ),
     _command(FrontEnd.serve, ("mem serve", "claude mcp add --scope user mem -- mem serve"), writes=True),
+    _command(
+        FrontEnd.model,
+        (
+            "mem model list",
+            "mem model fetch BAAI/bge-small-en-v1.5",
+            "mem model use BAAI/bge-small-en-v1.5",
+            "mem model status --check",
+        ),
+        writes=True,
+    ),
     _command(FrontEnd.worker, ("mem worker status", "mem worker stop"), writes=True),
     _command(
         FrontEnd.hooks,

@@ -9,14 +9,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from typing import TextIO
 
 from mem.cli.beside import notes
 from mem.cli.characters import escaped, one_line, visible
 from mem.cli.rows import Answer, block, rows
 from mem.errors import MemError
-from mem.results import Cited, ContextBlock, ForeignNotes, Hooks, Memories, Text
+from mem.results import Cited, ContextBlock, Exported, ForeignNotes, Hooks, Memories, Streamed, Text
 
 LONGEST_MESSAGE = 2_000  # characters; a message may quote what was typed
 
@@ -28,26 +28,27 @@ def prepare() -> None:
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
 
 
-def show(answer: Answer, *, in_full: bool = False, as_json: bool = False) -> None:
+def show(answer: Answer | Streamed, *, in_full: bool = False, as_json: bool = False) -> None:
     """Print an answer and the notes beside it; `in_full` shows whole memories instead of a line for each."""
-    if not as_json and is_terminal():
+    if as_json:
+        _write(_document(answer))
+        return
+    if isinstance(answer, Streamed):
+        answer = _passed_on(answer)
+    elif is_terminal():
         from mem.cli import terminal
 
         with _writing():
             terminal.show(answer, in_full=in_full)
     else:
-        _write(piped(answer, in_full=in_full, as_json=as_json))
-    for line in beside(answer, as_json=as_json):
+        _write(piped(answer, in_full=in_full))
+    for line in beside(answer):
         note(line)
 
 
 def piped(answer: Answer, *, in_full: bool = False, as_json: bool = False) -> str:
     """What standard output gets of an answer where it is no terminal."""
-    if as_json:
-        from mem.document import document, encode
-
-        return encode(document(answer)).decode()
-    return _plain(answer, in_full=in_full)
+    return _document(answer) if as_json else _plain(answer, in_full=in_full)
 
 
 def beside(answer: Answer, *, as_json: bool = False) -> Iterator[str]:
@@ -128,6 +129,12 @@ def hang_up() -> None:
     _silence(sys.stderr)
 
 
+def _document(answer: Answer | Streamed) -> str:
+    from mem.document import document, encode
+
+    return encode(document(answer)).decode()
+
+
 def _plain(answer: Answer, *, in_full: bool) -> str:
     match answer:
         case Text():
@@ -159,6 +166,16 @@ def _write(text: str) -> None:
         if sys.stdout is not None:
             sys.stdout.write(text)
             sys.stdout.flush()
+
+
+def _passed_on(answer: Streamed) -> Exported:
+    """Print bytes as they are."""
+    with _writing():
+        if sys.stdout is None:
+            return answer.write(BytesIO())
+        exported = answer.write(sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    return exported
 
 
 @contextmanager

@@ -115,6 +115,7 @@ def _lines(one: Waiting, waiting: int) -> Iterator[str]:
     client = f"{memory.client} ({one.writer})" if memory.client else one.writer
     session = f" in session {one.session}" if one.session else ""
     yield f"Proposed by {client}{session} on {clock.local_day(memory.recorded_at)}"
+    yield from (f"About {about}, who or which is made with it" for about in (one.about,) if about)
     yield from (f"! {mark}" for mark in marks(memory))
     yield from (f"! {one.obstacle}" for _ in (1,) if one.obstacle)
     yield from _text(memory)
@@ -126,7 +127,7 @@ def _lines(one: Waiting, waiting: int) -> Iterator[str]:
             yield f"Changes #{old.id}:"
             yield from _differences(old, memory)
         else:
-            yield f"Replaces #{old.id}:"
+            yield f"{'Sums up' if one.sums_up else 'Replaces'} #{old.id}:"
             yield from _text(old)
     yield from (notice.message for notice in one.near)
 

@@ -8,14 +8,17 @@ from dataclasses import MISSING, fields
 from typing import Any, assert_never
 
 from mem import clock
-from mem.cli import looking_back, reflecting
+from mem.cli import arriving, carrying, condensing, keeping, looking_back, models, reflecting, vectors
 from mem.cli.characters import escaped, one_line
 from mem.results import (
+    BackedUp,
+    Backfilled,
     Batch,
     Change,
     Changed,
     Check,
     Cited,
+    Compressed,
     Configuration,
     ContextBlock,
     Contradiction,
@@ -26,18 +29,28 @@ from mem.results import (
     EntityView,
     Event,
     Explanation,
+    Exported,
+    Extracted,
     ForeignNotes,
     Forgotten,
     History,
     Hit,
     Hooks,
+    Imported,
+    KnownModels,
     Log,
     Maintained,
     Memories,
+    Migrated,
+    ModelCalibration,
+    ModelFiles,
+    ModelStatus,
+    ModelUsed,
     Recall,
     Reflection,
     Refusal,
     Related,
+    RestoredBackup,
     ReviewQueue,
     Sayings,
     SessionEnded,
@@ -50,6 +63,7 @@ from mem.results import (
     Text,
     Traced,
     Undone,
+    Verified,
     Waiting,
     WorkerStatus,
 )
@@ -57,6 +71,9 @@ from mem.values import Entity, Memory, Relation, Session, Trust
 
 Answer = (
     Stored
+    | BackedUp
+    | RestoredBackup
+    | Verified
     | Batch
     | Changed
     | Forgotten
@@ -84,8 +101,19 @@ Answer = (
     | Reflection
     | Statistics
     | Configuration
+    | KnownModels
+    | ModelUsed
+    | ModelFiles
+    | ModelStatus
+    | ModelCalibration
     | Diagnosis
     | Maintained
+    | Exported
+    | Imported
+    | Backfilled
+    | Migrated
+    | Compressed
+    | Extracted
     | Hooks
     | Text
     | WorkerStatus
@@ -110,6 +138,7 @@ def rows(answer: Answer) -> Iterator[Row]:
         case Forgotten():
             yield from (("forgotten", f"#{number}") for number in answer.ids)
             yield from (("rewritten", file) for file in answer.rewritten)
+            yield from (("deleted", file) for file in answer.deleted)
             yield from (("still in", file) for file in answer.listed)
         case Recall():
             for hit in answer.hits:
@@ -169,14 +198,26 @@ def rows(answer: Answer) -> Iterator[Row]:
             yield from _counts(answer)
         case WorkerStatus():
             yield from _counts(answer)
+        case KnownModels() | ModelUsed() | ModelFiles() | ModelStatus() | ModelCalibration():
+            yield from models.rows(answer)
         case Configuration():
             yield from _settings(answer)
         case Diagnosis():
             for check in answer.checks:
                 told = f"{check.detail}; {check.hint}" if check.hint else check.detail
                 yield _state(check), check.name, told
+        case Exported():
+            yield from carrying.rows(answer)
+        case Imported():
+            yield from arriving.rows(answer)
+        case Backfilled() | Migrated():
+            yield from vectors.rows(answer)
         case Maintained():
             yield from of_upkeep(answer)
+        case Compressed() | Extracted():
+            yield from condensing.rows(answer)
+        case BackedUp() | RestoredBackup() | Verified():
+            yield from keeping.rows(answer)
         case Hooks():
             yield from _of_hosts(answer)
         case Text():
@@ -309,7 +350,8 @@ def _waiting(one: Waiting) -> Row:
     memory = one.memory
     day = clock.local_day(memory.recorded_at)
     replaces = ",".join(f"#{old.id}" for old in one.replaces)
-    effect = f"{'changes' if one.in_place else 'replaces'} {replaces}" if replaces else "new"
+    does = "changes" if one.in_place else "sums up" if one.sums_up else "replaces"
+    effect = f"{does} {replaces}" if replaces else f"about {one.about}" if one.about else "new"
     return f"#{memory.id}", memory.client or one.writer, memory.project or "", day, effect, _text(memory)
 
 
@@ -348,6 +390,8 @@ def of_upkeep(answer: Maintained) -> Iterator[Row]:
     yield from (("session closed", _number(number)) for number in answer.sessions)
     if answer.traces:
         yield "traces pruned", str(answer.traces), f"{answer.trace_bytes} bytes"
+    if answer.freed is not None:
+        yield "freed", f"{answer.freed} bytes"
 
 
 def _of_hosts(answer: Hooks) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from mem.errors import Unavailable
 
@@ -46,6 +46,10 @@ class Embedder(Protocol):
         """The model's identity, the same on every machine that has the same weights."""
 
     @property
+    def choice(self) -> str:
+        """How the model is found again, as `mem.embed.choice` writes it."""
+
+    @property
     def dimensions(self) -> int:
         """The length of each vector."""
 
@@ -60,3 +64,22 @@ class Embedder(Protocol):
 
         After `timeout` seconds it is an `EmbeddingTimeout`; 0 gives only what is at hand.
         """
+
+
+@runtime_checkable
+class LoadedModel(Embedder, Protocol):
+    """A model that runs in this process, after it has been loaded."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the next call finds the model in memory."""
+
+    @property
+    def piece_tokens(self) -> int:
+        """How many tokens a piece of a long text has at most."""
+
+    def ready(self) -> None:
+        """Load the model now; raises `EmbeddingError`."""
+
+    def token_starts(self, text: str) -> Sequence[int]:
+        """Where each token of a text begins; raises `EmbeddingError`."""

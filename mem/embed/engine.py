@@ -9,21 +9,20 @@ as fast as one lane of two threads with batches of 256 tokens, and nothing spins
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mem.embed.embedder import EmbeddingError, Role
 from mem.embed.files import missing_files, verify_files
+from mem.embed.forms import Form, unusable
 from mem.embed.gate import QueryFirstGate
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# More tokens in one run cost memory out of proportion; the pieces of a text stay well below.
-RUN_TOKENS = 256
 # The longest text that a memory may hold; spares the tokenizer the rest of a pasted log file.
 RUN_CHARACTERS = 100_000
 # Read by the libraries when they are imported. onnxruntime (1.32 does) reports to its maker over the network
@@ -44,24 +43,25 @@ _ARENA_MAX = -8
 class Engine:
     """A loaded model: texts in, raw rows out. Safe for any number of threads."""
 
-    def __init__(self, directory: Path, dimensions: int, lanes: int) -> None:
+    def __init__(self, form: Form, lanes: int) -> None:
         """Load the model; raises `EmbeddingError`, naming the file at fault where one is."""
-        if missing := missing_files(directory):
-            raise _unusable(directory, f"{missing[0]} is missing")
+        directory = form.directory
+        if missing := missing_files(directory, form.needed):
+            raise unusable(directory, f"{missing[0]} is missing")
         try:
-            self._model = _load(directory, dimensions)
+            self._model = _load(form)
             self._tokenizer: Any = self._model.model.tokenizer
-            # fastembed asks for 512; what is cut off stays readable in `overflowing`.
-            self._tokenizer.enable_truncation(max_length=RUN_TOKENS)
+            # fastembed asks for all that the model reads; what is cut off stays readable in `overflowing`.
+            self._tokenizer.enable_truncation(max_length=form.run_tokens)
         except Exception as err:
-            problems = verify_files(directory)
+            problems = verify_files(directory, form.needed)
             reason = problems[0] if problems else (str(err).strip().splitlines() or [type(err).__name__])[0]
-            raise _unusable(directory, reason) from err
+            raise unusable(directory, reason) from err
         self._lanes = lanes
         self._gate = QueryFirstGate(lanes)
 
     def rows(self, prompts: Sequence[str], role: Role) -> list[NDArray[np.float32]]:
-        """One row for each prompt, in order; of a prompt beyond `RUN_TOKENS` only the beginning counts."""
+        """One row for each prompt, in order; of a prompt beyond `run_tokens` only the beginning counts."""
         if len(prompts) == 1:
             return [self._run(prompts[0], role)]
         from concurrent.futures import ThreadPoolExecutor
@@ -84,10 +84,12 @@ class Engine:
         ]
 
     def _run(self, prompt: str, role: Role) -> NDArray[np.float32]:
+        # Most models embed both alike; one of fastembed's tells questions from passages by itself.
+        embed = self._model.query_embed if role is Role.QUERY else self._model.passage_embed
         with self._gate.lane(role):
             try:
                 row: NDArray[np.float32]
-                [row] = self._model.embed([_encodable(prompt[:RUN_CHARACTERS])], batch_size=1)
+                [row] = embed([_encodable(prompt[:RUN_CHARACTERS])])
             except Exception as err:
                 raise EmbeddingError(
                     f"The embedding model failed on a text: {err}.", hint="Run `mem doctor`."
@@ -95,36 +97,60 @@ class Engine:
         return row
 
 
-def _load(directory: Path, dimensions: int) -> Any:
-    """The fastembed model of a directory that is complete."""
+def quieten() -> None:
+    """Keep the libraries silent and off the network; to be called before fastembed is imported."""
     os.environ.update(_QUIET)
+
+
+def _load(form: Form) -> Any:
+    """The fastembed model of a directory that is complete."""
+    quieten()
     import onnxruntime
     from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource, PoolingType
 
     _keep_heap_small()
     onnxruntime.set_default_logger_severity(_ONNX_FATAL_ONLY)
+    options: dict[str, Any] = {"mmap": True}
+    if not form.static:
+        options = {"threads": 1, "providers": ["CPUExecutionProvider"], "enable_cpu_mem_arena": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what some models did in earlier versions of fastembed
+        return TextEmbedding(
+            form.known_as or _registered(form),
+            # fastembed makes this folder even if it needs none; by default in the shared temp directory.
+            cache_dir=str(form.directory),
+            specific_model_path=str(form.directory),
+            local_files_only=True,
+            **options,
+        )
+
+
+def _registered(form: Form) -> str:
+    """The name under which fastembed knows the form from now on."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    poolings = {
+        "mean": PoolingType.MEAN,
+        "cls": PoolingType.CLS,
+        "none": PoolingType.DISABLED,
+        "last": getattr(PoolingType, "LAST_TOKEN", None),
+    }
+    pooling = poolings[form.pooling]
+    if pooling is None:
+        raise ValueError("this version of fastembed cannot pool by the last token")
     # The registry is per process and refuses a second entry of one name in any letter case.
-    name = f"mem/{directory}"
+    name = f"mem/{form.directory}/{form.weights}/{form.pooling}"
     if not any(known["model"].lower() == name.lower() for known in TextEmbedding.list_supported_models()):
         TextEmbedding.add_custom_model(
             model=name,
-            pooling=PoolingType.MEAN,
+            pooling=pooling,
             normalization=True,
-            sources=ModelSource(hf=name),  # required, never used: the path below comes first
-            dim=dimensions,
-            model_file="model.onnx",
+            sources=ModelSource(hf=name),  # required, never used: the directory comes first
+            dim=form.dimensions,
+            model_file=form.weights,
         )
-    return TextEmbedding(
-        name,
-        # fastembed makes this folder even if it needs none; the default lies in the shared temp directory.
-        cache_dir=str(directory),
-        specific_model_path=str(directory),
-        local_files_only=True,
-        threads=1,
-        providers=["CPUExecutionProvider"],
-        enable_cpu_mem_arena=False,
-    )
+    return name
 
 
 def _keep_heap_small() -> None:
@@ -142,9 +168,3 @@ def _keep_heap_small() -> None:
 def _encodable(text: str) -> str:
     """The text with lone surrogates, which no tokenizer takes, replaced one for one: positions stay."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _unusable(directory: Path, reason: str) -> EmbeddingError:
-    return EmbeddingError(
-        f"The embedding model in {directory} cannot be loaded: {reason}.", hint="Run `mem doctor`."
-    )

@@ -1,6 +1,7 @@
 """The files of a local model: what must be there, and whether it is what was shipped."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 NEEDED = ("model.onnx", "tokenizer.json", "tokenizer_config.json")
@@ -18,27 +19,32 @@ def checksums(directory: Path) -> dict[str, str]:
     return {entry[1].lstrip("*").strip(): entry[0].lower() for entry in entries if len(entry) == 2}
 
 
-def missing_files(directory: Path) -> list[str]:
+def missing_files(directory: Path, needed: Sequence[str] = NEEDED) -> list[str]:
     """The needed files that are not there; reads nothing, so it is cheap enough for every load."""
-    return [name for name in NEEDED if not (directory / name).is_file()]
+    return [name for name in needed if not (directory / name).is_file()]
 
 
-def verify_files(directory: Path) -> list[str]:
+def verify_files(directory: Path, needed: Sequence[str] = NEEDED) -> list[str]:
     """What is wrong with the files of a model, one line each; hashes all of them (50 MB: about 0.1 s)."""
     expected = checksums(directory)
     if not expected:
-        return [f"{name} is missing" for name in (*missing_files(directory), SUMS)]
-    unlisted = [name for name in missing_files(directory) if name not in expected]
-    problems = [_problem(directory / name, sha256) for name, sha256 in expected.items()]
+        return [f"{name} is missing" for name in (*missing_files(directory, needed), SUMS)]
+    unlisted = [name for name in missing_files(directory, needed) if name not in expected]
+    problems = [_problem(directory / name, name, sha256) for name, sha256 in expected.items()]
     return [f"{name} is missing" for name in unlisted] + [problem for problem in problems if problem]
 
 
-def _problem(path: Path, sha256: str) -> str:
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file; raises `OSError`."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _problem(path: Path, name: str, sha256: str) -> str:
     try:
-        with path.open("rb") as stream:
-            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        actual = file_sha256(path)
     except FileNotFoundError:
-        return f"{path.name} is missing"
+        return f"{name} is missing"
     except OSError as err:
-        return f"{path.name} cannot be read ({err.strerror})"
-    return "" if actual == sha256 else f"{path.name} is damaged (its SHA-256 is not the one in {SUMS})"
+        return f"{name} cannot be read ({err.strerror})"
+    return "" if actual == sha256 else f"{name} is damaged (its SHA-256 is not the one in {SUMS})"

@@ -27,11 +27,19 @@ CLAMPED_WAITS, TIMEOUTS = "clamped_waits", "timeouts"
 class MemoEmbedder:
     """An `Embedder` that remembers its last questions; requests for one text at the same time share one run.
 
-    `count` is told of memo hits, shared runs, clamped waits and timeouts, by these names.
+    `count` is told of memo hits, shared runs, clamped waits and timeouts, by these names; `longest` is what a
+    call may take, in seconds, that names no time itself.
     """
 
-    def __init__(self, model: Embedder, count: Callable[[str], None] = lambda name: None) -> None:
+    def __init__(
+        self,
+        model: Embedder,
+        count: Callable[[str], None] = lambda name: None,
+        *,
+        longest: float | None = None,
+    ) -> None:
         self._model = model
+        self._longest = longest
         self._count = count
         self._guard = threading.Lock()
         self._known: OrderedDict[str, tuple[float, Row]] = OrderedDict()
@@ -40,6 +48,10 @@ class MemoEmbedder:
     @property
     def name(self) -> str:
         return self._model.name
+
+    @property
+    def choice(self) -> str:
+        return self._model.choice
 
     @property
     def dimensions(self) -> int:
@@ -53,6 +65,7 @@ class MemoEmbedder:
 
     def embed(self, texts: Sequence[str], role: Role, *, timeout: float | None = None) -> Row:
         """What the model gives; a single question may come out of the memo, even with a timeout of 0."""
+        timeout = self._longest if timeout is None else timeout
         try:
             if role is Role.QUERY and len(texts) == 1:
                 return self._question(texts[0], timeout)

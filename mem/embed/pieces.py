@@ -24,35 +24,34 @@ TokenStarts = Callable[[str], Sequence[int]]
 """Gives where in the text each of its tokens begins: never falling, uncut, without markers."""
 
 
-def split(text: str, token_starts: TokenStarts) -> list[str]:
-    """Pieces of at most `PIECE_TOKENS` tokens that together hold every character of the text, in order.
+def split(text: str, token_starts: TokenStarts, most: int = PIECE_TOKENS) -> list[str]:
+    """Pieces of at most `most` tokens that together hold every character of the text, in order.
 
     A piece ends at the last sentence end that fits, a longer sentence at a token border (before a word
     if one begins near). The next piece repeats the last `OVERLAP_TOKENS` tokens, so that what stands
     across a border is whole in one of both. The time is linear in the length of the text.
     """
     # No character gives more than one token once it is normalised, and a blank may be put before the first.
-    if len(text) <= PIECE_TOKENS and len(unicodedata.normalize("NFKC", text)) < PIECE_TOKENS:
+    if len(text) <= most and len(unicodedata.normalize("NFKC", text)) < most:
         return [text]
     starts = token_starts(text)
-    if len(starts) <= PIECE_TOKENS:
+    if len(starts) <= most:
         return [text]
     positions = [0, *starts[1:], len(text)]
     sentence_ends = [bisect_left(starts, match.end()) for match in _SENTENCE_END.finditer(text)]
     pieces = []
     begin = end = 0
     while end < len(starts):
-        end = _piece_end(text, starts, sentence_ends, begin, end)
+        end = _piece_end(text, starts, sentence_ends, begin + most, end)
         pieces.append(text[positions[begin] : positions[end]])
         begin = _word_border(text, starts, end - OVERLAP_TOKENS)
     return pieces
 
 
 def _piece_end(
-    text: str, starts: Sequence[int], sentence_ends: Sequence[int], begin: int, previous_end: int
+    text: str, starts: Sequence[int], sentence_ends: Sequence[int], furthest: int, previous_end: int
 ) -> int:
-    """The token before which the piece that starts at `begin` ends; always beyond `previous_end`."""
-    furthest = begin + PIECE_TOKENS
+    """The token before which a piece ends, `furthest` at most; always beyond `previous_end`."""
     if furthest >= len(starts):
         return len(starts)
     fitting = bisect_right(sentence_ends, furthest) - 1

@@ -100,6 +100,11 @@ def slug(folder: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 
+def folders_of(parent: Path) -> list[str]:
+    """The names of the folders in a folder; none where it cannot be read. Links are not followed."""
+    return [entry.name for entry in _entries(parent) if entry.is_dir(follow_symlinks=False)]
+
+
 def roots(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """The folders that a variable or the configuration names, none by default; raises `Usage`.
 
@@ -246,7 +251,7 @@ def _folders(root: Path) -> Iterator[tuple[str, Path]]:
         yield root.name, root / _FOLDER
         return
     parent = root / "projects" if _is_folder(root / "projects") else root
-    projects = [entry.name for entry in _entries(parent) if entry.is_dir(follow_symlinks=False)]
+    projects = folders_of(parent)
     folders = [(name, parent / name / _FOLDER) for name in projects if _is_folder(parent / name / _FOLDER)]
     yield from folders or [(root.name, root)]
 

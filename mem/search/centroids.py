@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 PRIOR = 100
 
 
-def add(db: apsw.Connection, project: int, vectors: Sequence[bytes]) -> None:
+def add(db: apsw.Connection, project: int, vectors: Sequence[bytes], *, table: str = "centroids") -> None:
     """Count the vectors of pieces that become live."""
-    _move(db, project, vectors, 1)
+    _move(db, project, vectors, 1, table)
 
 
-def remove(db: apsw.Connection, project: int, vectors: Sequence[bytes]) -> None:
+def remove(db: apsw.Connection, project: int, vectors: Sequence[bytes], *, table: str = "centroids") -> None:
     """Take away the vectors of pieces that are no longer live."""
-    _move(db, project, vectors, -1)
+    _move(db, project, vectors, -1, table)
 
 
 def gathered(db: apsw.Connection, model: Model, scope: Scope) -> tuple["NDArray[np.float64]", int]:
@@ -60,16 +60,16 @@ def mix(
     return mixed
 
 
-def _move(db: apsw.Connection, project: int, vectors: Sequence[bytes], sign: int) -> None:
+def _move(db: apsw.Connection, project: int, vectors: Sequence[bytes], sign: int, table: str) -> None:
     import numpy as np
 
     if not vectors:
         return
     moved = sign * np.sum([np.frombuffer(blob, dtype="<f4") for blob in vectors], axis=0, dtype=np.float64)
-    known = db.execute("SELECT total FROM centroids WHERE project = ?", (project,)).get
+    known = db.execute(f"SELECT total FROM {table} WHERE project = ?", (project,)).get
     total = moved if known is None else np.frombuffer(known, dtype="<f8") + moved
     db.execute(
-        """INSERT INTO centroids (project, pieces, total) VALUES (?1, ?2, ?3)
+        f"""INSERT INTO {table} (project, pieces, total) VALUES (?1, ?2, ?3)
            ON CONFLICT DO UPDATE SET pieces = pieces + ?2, total = ?3""",
         (project, sign * len(vectors), total.astype("<f8").tobytes()),
     )

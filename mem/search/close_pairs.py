@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from mem.embed.vectors import centre, from_blob, stacked
+from mem.embed.vectors import centre, stacked
+from mem.search import calibration
 from mem.search.text import words
 from mem.store import embeddings
 from mem.store.connect import select
+from mem.store.embeddings import Model
 from mem.store.filters import Where
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class _Row(NamedTuple):
 def close_pairs(db: apsw.Connection, where: Where, *, least: float) -> ClosePairs:
     """The pairs among the memories that a condition admits; `least` is the cosine of a pair by meaning."""
     model = embeddings.active_model(db)
+    if model is not None and not calibration.comparable(model):
+        model = None  # nothing is known of its cosines yet
     total = int(db.execute(f"SELECT count(*) FROM memories m WHERE {where.sql}", where.values).get or 0)
     found = [
         _Row(number, (kind, project, entity), content, vector)
@@ -79,18 +83,21 @@ def close_pairs(db: apsw.Connection, where: Where, *, least: float) -> ClosePair
         known = [row for row in group if row.vector is not None]
         if model is not None and len(known) > 1:
             vectors = stacked([row.vector for row in known if row.vector is not None], model.dimensions)
-            mean = from_blob(model.mean, model.dimensions) if model.mean else None
-            pairs += _by_meaning([row.number for row in known], centre(vectors, mean), least)
+            vectors = centre(vectors, calibration.zero(model))
+            pairs += _by_meaning(model, [row.number for row in known], vectors, least)
         if len(known) < len(group):
             pairs += _by_words(group)
     lacking = sum(row.vector is None for row in found)
     return ClosePairs(tuple(pairs), len(found), total, lacking)
 
 
-def _by_meaning(numbers: Sequence[int], vectors: "NDArray[np.float32]", least: float) -> Iterator[Pair]:
+def _by_meaning(
+    model: Model, numbers: Sequence[int], vectors: "NDArray[np.float32]", least: float
+) -> Iterator[Pair]:
     """The pairs of rows with at least this cosine; of a block with too many the closest."""
     import numpy as np
 
+    least = calibration.own(model, least)
     for start in range(0, len(numbers), BLOCK):
         block = vectors[start : start + BLOCK] @ vectors[start:].T
         # Each pair once, and none with itself.
@@ -99,6 +106,7 @@ def _by_meaning(numbers: Sequence[int], vectors: "NDArray[np.float32]", least: f
         if len(cosines) > MOST_OF_BLOCK:
             closest = np.argpartition(-cosines, MOST_OF_BLOCK)[:MOST_OF_BLOCK]
             rows, columns, cosines = rows[closest], columns[closest], cosines[closest]
+        cosines = calibration.common(model, cosines)
         for row, column, cosine in zip(rows.tolist(), columns.tolist(), cosines.tolist(), strict=True):
             one, other = numbers[start + row], numbers[start + column]
             yield Pair(min(one, other), max(one, other), min(1.0, cosine))

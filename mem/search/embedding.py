@@ -4,7 +4,7 @@ Without a model, or when it fails, a text is stored without its vector and count
 question is answered by words alone; the answer says so.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -13,10 +13,11 @@ import apsw
 from mem.embed import Embedder, EmbeddingError, EmbeddingTimeout, Role
 from mem.embed.vectors import to_blob
 from mem.results import VectorState
-from mem.search import index
+from mem.search import calibration, index
 from mem.search.vector import Question
 from mem.store import embeddings
 from mem.store.connect import Store
+from mem.store.embeddings import Model
 from mem.store.events import Unit
 from mem.truth.fingerprint import embedded_text, text_hash
 from mem.values import Mode, NewMemory
@@ -34,12 +35,15 @@ class Computed:
     mean: bytes | None = None
     pieces: dict[bytes, list[bytes]] = field(default_factory=dict)
     has_vectors: bool = False
+    choice: str = "bundled"
 
     def save(self, unit: Unit) -> None:
         """Keep the vectors, unless the store searches another model's; index what waited for them."""
         if not self.pieces:
             return
-        model = embeddings.adopt_model(unit.db, self.name, self.dimensions, self.mean, at=unit.at)
+        model = embeddings.adopt_model(
+            unit.db, self.name, self.dimensions, self.mean, at=unit.at, choice=self.choice
+        )
         if model is not None:
             for hashed, blobs in self.pieces.items():
                 embeddings.save(unit.db, model, hashed, blobs)
@@ -47,14 +51,24 @@ class Computed:
             waiting = index.without_pieces(unit.db, self.pieces)
             others = [number for number in waiting if number not in unit.memory_ids]
             index.refresh(unit.db, others, has_vectors=self.has_vectors)
+            calibration.keep_up(unit.db, model, has_vectors=self.has_vectors)
+
+
+Follow = Callable[[Model], Embedder | None]
+"""Gives the embedder of the model that a store searches now."""
 
 
 class Vectors:
-    """What a service needs of an embedder; `embedder` is None where the configuration wants no model."""
+    """What a service needs of an embedder; `embedder` is None where the configuration wants no model.
 
-    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+    Another process may let the store search another model's vectors: `follow` finds the embedder of that.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder | None, follow: Follow | None = None) -> None:
         self.embedder = embedder
+        self.follow = follow
         self._store = store
+        self._followed: Model | None = None
 
     def of(self, news: Sequence[NewMemory]) -> Computed:
         """The vectors of what is about to be written, in one batch, without those that the store has."""
@@ -70,8 +84,9 @@ class Vectors:
             if model is not None:
                 for known in embeddings.known_hashes(db, model, texts):
                     del texts[known]
+        embedder = self._current(self.embedder, model)
         try:
-            return self._computed(self.embedder, texts) if texts else Computed()
+            return self._computed(embedder, texts) if texts and embedder else Computed()
         except EmbeddingError:
             return Computed()
 
@@ -90,15 +105,18 @@ class Vectors:
             model = embeddings.active_model(db)
         if model is None:
             return None, ("no_vectors",)
-        if model.name != self.embedder.name:
+        embedder = self._current(self.embedder, model)
+        if embedder is None:
+            return None, ("no_model",)
+        if model.name != embedder.name:
             return None, ("other_model",)
         try:
-            vector = self.embedder.embed([query[:LONGEST_QUESTION]], Role.QUERY, timeout=timeout)[0]
+            vector = embedder.embed([query[:LONGEST_QUESTION]], Role.QUERY, timeout=timeout)[0]
         except EmbeddingTimeout as err:
             return None, (err.code,)
         except EmbeddingError:
             return None, ("embedding_failed",)
-        return Question(vector, model), ()
+        return Question(vector, model), () if calibration.comparable(model) else ("uncalibrated",)
 
     def state(self, db: apsw.Connection, memory_id: int) -> VectorState:
         """Whether a memory can be found by meaning."""
@@ -109,6 +127,15 @@ class Vectors:
         stored = model is not None and bool(embeddings.known_hashes(db, model, [hashed]))
         return VectorState.STORED if stored else VectorState.PENDING
 
+    def _current(self, embedder: Embedder, model: Model | None) -> Embedder | None:
+        """The embedder, after the store has gone over to another model that of this one."""
+        if model is None or self.follow is None or model.name == embedder.name or model == self._followed:
+            return embedder
+        self._followed = model
+        followed = self.follow(model)
+        self.embedder = followed or embedder
+        return followed
+
     def _computed(self, embedder: Embedder, texts: dict[bytes, str]) -> Computed:
         mean = embedder.mean()
         found = Computed(
@@ -116,6 +143,7 @@ class Vectors:
             dimensions=embedder.dimensions,
             mean=None if mean is None else to_blob(mean),
             has_vectors=self._store.has_vectors,
+            choice=embedder.choice,
         )
         # Of a large batch, what came before the model failed or fell silent is kept.
         with suppress(EmbeddingError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from mem.embed.vectors import centre, stacked
-from mem.search import fuse, lexical, vector
+from mem.search import calibration, fuse, lexical, vector
 from mem.search.floor import LEAST_MEANING
 from mem.search.lexical import Words
 from mem.search.mentions import key, named_in
@@ -204,7 +204,10 @@ def _by_meaning(db: apsw.Connection, asked: "Question", scope: Scope) -> list[tu
     )
     if not rows:
         return []
-    vectors = centre(stacked([blob for _, blob in rows], asked.model.dimensions), asked.mean)
-    cosines = vectors @ centre(asked.vector[np.newaxis], asked.mean)[0]
+    zero = calibration.zero(asked.model)
+    vectors = centre(stacked([blob for _, blob in rows], asked.model.dimensions), zero)
+    own = vectors @ centre(asked.vector[np.newaxis], zero)[0]
+    # Where nothing is known of the model's cosines yet, names and words have to do.
+    cosines = calibration.common(asked.model, own) if asked.scale else np.zeros_like(own)
     scored = zip((number for number, _ in rows), cosines.tolist(), strict=True)
     return _best_of([(number, cosine) for number, cosine in scored if cosine >= LEAST_MEANING])[:POOL]

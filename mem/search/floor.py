@@ -64,7 +64,7 @@ def signals(words: LexicalLeg, meaning: VectorLeg) -> Signals:
     """Read the signals off the two legs."""
     nearest = meaning.hits[0].number if meaning.hits else None
     return Signals(
-        centred=max((near.centred for near in meaning.hits), default=None),
+        centred=max((near.centred for near in meaning.hits), default=None) if meaning.scale else None,
         coverage=words.coverage,
         known=words.known,
         rarest=words.rarest,
@@ -84,9 +84,12 @@ def noise(searched: int) -> float:
 def related(words: LexicalLeg, meaning: VectorLeg) -> set[int]:
     """The hits that are not plainly unrelated: near enough in meaning, or by enough of the query's words.
 
-    Where no vectors were compared, every shared word counts. Where the best of them is no nearer than
-    chance has it and the words do not speak for themselves, there is none.
+    Where no vectors were compared, every shared word counts; where nothing is known of their scale, every
+    hit does. Where the best of them is no nearer than chance has it and the words do not speak for
+    themselves, there is none.
     """
+    if not meaning.scale:
+        return {near.number for near in meaning.hits} | {number for number, _ in words.hits}
     best = max((near.centred for near in meaning.hits), default=None)
     if best is not None and best < noise(meaning.searched) and words.coverage < TELLING_COVERAGE:
         return set()
@@ -98,7 +101,7 @@ def related(words: LexicalLeg, meaning: VectorLeg) -> set[int]:
 def convincing(words: LexicalLeg, meaning: VectorLeg) -> frozenset[int]:
     """The hits that would stand without the better ones: what may be shown to somebody who did not ask."""
     covered = {number: score / words.mass for number, score in words.hits} if words.mass else {}
-    if not meaning.hits:
+    if not (meaning.hits and meaning.scale):
         least = ALONE_BY_WORDS * words.coverage
         return frozenset(number for number, share in covered.items() if share >= least)
     agree = bool(words.hits) and words.hits[0][0] == meaning.hits[0].number

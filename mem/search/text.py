@@ -15,6 +15,7 @@ does not find. They stay inside the index; no text for people comes from here.
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from mem.search.stopwords import CAPITALISED_TERMS, CONTENT_WORDS, LETTERS, STOP_WORDS
 from mem.search.unspaced import MARKS, characters, has_kana, pairs, segments, telling_pairs
@@ -118,10 +119,23 @@ def fold(text: str) -> str:
     Any string will do; the result holds neither NUL nor surrogates. Folding again loses nothing.
     """
     folded = (
-        f" {' '.join(_indexed_run(segment))} " if unspaced else _INDEXED.sub(_spelled_out, segment)
-        for segment, unspaced in segments(_clean(text))
+        f" {' '.join(_indexed_run(part))} " if unspaced else _folded_words(part)
+        for part, unspaced in segments(_clean(text))
     )
     return _lowered("".join(folded))
+
+
+def _folded_words(text: str) -> str:
+    """Return what stands between spaces, across which no name reaches: texts repeat most of their words."""
+    parts = text.split(" ")
+    if max(map(len, parts)) > _LONGEST_NAME:
+        return _INDEXED.sub(_spelled_out, text)
+    return " ".join(map(_folded_word, parts))
+
+
+@lru_cache(maxsize=20_000)
+def _folded_word(word: str) -> str:
+    return _INDEXED.sub(_spelled_out, word)
 
 
 def words(text: str) -> list[str]:

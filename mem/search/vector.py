@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from mem.embed.vectors import centre, from_blob, sign_bits
-from mem.search import centroids, index
+from mem.search import calibration, centroids, index
 from mem.store import projects
 from mem.store.connect import select
 from mem.store.embeddings import Model
@@ -34,8 +34,8 @@ _ADMITTED = """SELECT p.id FROM memories m JOIN indexed_pieces p ON p.owner_id =
 class Near(NamedTuple):
     """A memory by meaning, with two cosines to the question.
 
-    `score` is taken around the mean of what is searched and ranks; `centred` around the model's mean, so
-    that it can be compared between stores.
+    `score` is taken around the mean of what is searched and ranks; `centred` around the model's mean, or read
+    on that scale, so that it can be compared between stores and models; 0 where it cannot be.
     """
 
     number: int
@@ -45,10 +45,14 @@ class Near(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VectorLeg:
-    """Memories by meaning, best first, and how many pieces they are the best of."""
+    """Memories by meaning, best first, and how many pieces they are the best of.
+
+    Without a `scale` nothing is known of the model's cosines yet: they rank, and tell no more.
+    """
 
     hits: tuple[Near, ...] = ()
     searched: int = 0
+    scale: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,11 @@ class Question:
     @property
     def mean(self) -> "NDArray[np.float32] | None":
         return from_blob(self.model.mean, self.model.dimensions) if self.model.mean else None
+
+    @property
+    def scale(self) -> bool:
+        """Whether thresholds can be applied to cosines to it."""
+        return calibration.comparable(self.model)
 
 
 def search(
@@ -78,7 +87,7 @@ def search(
     around = centroids.mix(asked.mean, total, searched)
     usable = has_vectors and index.state(db) == index.CURRENT
     if not usable or _few(db, filter_, where, searched, exact_below):
-        return VectorLeg(_scored(asked, around, _pieces(db, where), pool), searched)
+        return VectorLeg(_scored(asked, around, _pieces(db, where), pool), searched, asked.scale)
     near = _nearest(db, asked, _prefilter(db, filter_), pool)
     hits = _scored(asked, around, _pieces_of(db, near, where), pool)
     wider = pool
@@ -88,7 +97,7 @@ def search(
         wider = min(4 * wider, MOST_NEAREST)
         near = _nearest(db, asked, _inside(where), wider)
         hits = _scored(asked, around, _pieces_of(db, near, where), pool)
-    return VectorLeg(hits, searched)
+    return VectorLeg(hits, searched, asked.scale)
 
 
 def search_rows(
@@ -111,7 +120,7 @@ def search_rows(
     vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4")
     total = vectors.reshape(len(found), asked.model.dimensions).sum(axis=0, dtype=np.float64)
     around = centroids.mix(asked.mean, total, len(found))
-    return VectorLeg(_scored(asked, around, found, pool), len(found))
+    return VectorLeg(_scored(asked, around, found, pool), len(found), asked.scale)
 
 
 def _few(db: apsw.Connection, filter_: Filter, where: Where, searched: int, limit: int) -> bool:
@@ -148,7 +157,7 @@ def _nearest(db: apsw.Connection, asked: Question, inside: Where, pool: int) -> 
     condition = f" AND {inside.sql}" if inside.sql else ""
     rows = select(
         db,
-        f"SELECT rowid FROM vector_index WHERE bits MATCH vec_bit(?) AND k = ?{condition}",
+        f"SELECT rowid FROM {index.table(db)} WHERE bits MATCH vec_bit(?) AND k = ?{condition}",
         (bits, pool, *inside.values),
     )
     return [row[0] for row in rows]
@@ -187,8 +196,9 @@ def _scored(
         if len(best) == pool:
             break
     chosen = list(best.values())
-    centred = cosines(matrix[chosen], asked.vector, asked.mean)
-    return tuple(map(Near, best, scores[chosen].tolist(), centred.tolist()))
+    centred = cosines(matrix[chosen], asked.vector, calibration.zero(asked.model))
+    read = calibration.common(asked.model, centred) if asked.scale else np.zeros_like(centred)
+    return tuple(map(Near, best, scores[chosen].tolist(), read.tolist()))
 
 
 def cosines(

@@ -10,9 +10,8 @@ import apsw
 
 from mem.errors import NotFound, Usage
 from mem.results import Event, Subject
-from mem.store import memories, sessions
+from mem.store import memories, origins, sessions
 from mem.store.connect import select
-from mem.store.events import ORIGIN_HERE
 from mem.values import ActorKind, Scope
 
 UNDO = "undo"
@@ -120,7 +119,7 @@ def newest(db: apsw.Connection) -> int:
 
 def is_from_here(db: apsw.Connection, event_id: int) -> bool:
     """Whether this store wrote the event itself."""
-    return bool(db.execute("SELECT origin_id = ? FROM events WHERE id = ?", (ORIGIN_HERE, event_id)).get)
+    return origins.wrote(db, event_id)
 
 
 def undone(db: apsw.Connection) -> dict[str, int]:

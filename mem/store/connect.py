@@ -142,7 +142,7 @@ def translated(path: Path) -> Iterator[None]:
     except (apsw.NotADBError, apsw.CorruptError) as err:
         raise StoreUnusable(
             f"{path} is not a sound store: {err}.",
-            hint="Keep the file, and put a backup in its place.",
+            hint="Move it away, with its -wal, and keep it; then: mem backup --restore FILE",
         ) from err
     except apsw.FullError as err:
         raise StoreUnusable(
@@ -208,20 +208,25 @@ def _open(path: Path, timeout_ms: int) -> apsw.Connection:
         db.pragma("secure_delete", True)
         db.pragma("cache_size", -CACHE_KIB)
         _require_ours(db, path)
-        found = migrations.schema_number(db)
-        if found > migrations.CURRENT:
-            written = db.execute("SELECT version FROM migrations ORDER BY at DESC, rowid DESC LIMIT 1").get
-            raise StoreTooNew(
-                f"{path} was written by mem {written} (schema {found}); this is mem {__version__} "
-                f"(schema {migrations.CURRENT}).",
-                hint="Upgrade this mem: python3 -m pip install --upgrade mem",
-            )
-        if found < migrations.CURRENT:
+        if require_not_newer(db, path) < migrations.CURRENT:
             migrations.migrate(db)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def require_not_newer(db: apsw.Connection, path: Path) -> int:
+    """The number of a store's schema; raises `StoreTooNew` for one that this `mem` does not know."""
+    found = migrations.schema_number(db)
+    if found > migrations.CURRENT:
+        written = db.execute("SELECT version FROM migrations ORDER BY at DESC, rowid DESC LIMIT 1").get
+        raise StoreTooNew(
+            f"{path} was written by mem {written} (schema {found}); this is mem {__version__} "
+            f"(schema {migrations.CURRENT}).",
+            hint="Upgrade this mem: python3 -m pip install --upgrade mem",
+        )
+    return found
 
 
 def _require_ours(db: apsw.Connection, path: Path) -> None:

@@ -9,6 +9,7 @@ import apsw
 from mem import clock
 from mem.store.connect import select
 from mem.store.events import ORIGIN_HERE, Unit, new_uid
+from mem.store.settled import assigned
 from mem.values import Entity, EntityStatus, Scope
 
 COLUMNS = """n.id, n.uid, n.name, n.key, n.type, n.aliases, n.project, n.summary, n.status, n.merged_into,
@@ -150,8 +151,24 @@ def insert(
 def change(unit: Unit, entity_id: int, values: Mapping[str, Any]) -> None:
     """Write new values into an entity's columns; the trigger keeps what they replace."""
     row = {**values, "changed_at": unit.at, "event_id": unit.changed_entity(entity_id)}
-    sets = ", ".join(f"{name} = ?" for name in row)
-    unit.db.execute(f"UPDATE entities SET {sets} WHERE id = ?", (*row.values(), entity_id))
+    sets, said = assigned(row)
+    unit.db.execute(f"UPDATE entities SET {sets} WHERE id = ?", (*said, entity_id))
+
+
+def lives_on(db: apsw.Connection, uid: str) -> tuple[str, str]:
+    """The UUID of what an entity lives on in, itself if it was not merged, and when that was recorded."""
+    seen: set[str] = set()
+    recorded_at = ""
+    while uid not in seen:
+        seen.add(uid)
+        row = db.execute(
+            """SELECT n.recorded_at, i.uid FROM entities n
+               LEFT JOIN entities i ON i.id = n.merged_into AND n.status = 'merged' WHERE n.uid = ?""",
+            (uid,),
+        ).fetchone()
+        recorded_at = row[0] if row else recorded_at
+        uid = row[1] if row and row[1] is not None else uid
+    return uid, recorded_at
 
 
 def live(db: apsw.Connection, entity_id: int) -> list[int]:

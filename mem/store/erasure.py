@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from mem.errors import StoreBusy, StoreUnusable
-from mem.store import events, free_texts
+from mem.store import compressions, entities, events, free_texts
 from mem.store.connect import Store, select
 from mem.store.events import Unit
 from mem.store.tombstones import Grave
@@ -30,7 +30,10 @@ _EVERY = "(SELECT {0} FROM memories UNION ALL SELECT {0} FROM memories_versions)
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What went out of one store: its texts, the reasons given, and the keys of both."""
+    """What went out of one store: its texts, the reasons given, and the keys of both.
+
+    `derived` are the memories that are there still and were made of it: summaries, extracted observations.
+    """
 
     numbers: tuple[int, ...] = ()
     uids: tuple[str, ...] = ()
@@ -38,6 +41,7 @@ class Erased:
     reasons: tuple[str, ...] = ()
     fingerprints: tuple[bytes, ...] = ()
     hashes: tuple[bytes, ...] = ()
+    derived: tuple[int, ...] = ()
 
 
 def together(first: Erased, second: Erased) -> Erased:
@@ -122,10 +126,11 @@ def identities(db: apsw.Connection, numbers: Sequence[int]) -> list[tuple[str, b
     return [(uid, fingerprint, entity_uid, project) for uid, fingerprint, entity_uid, project in rows]
 
 
-def erase(unit: Unit, numbers: Sequence[int]) -> Erased:
+def erase(unit: Unit, numbers: Sequence[int], *, words: bool = True) -> Erased:
     """Erase memories, and all that this store says of them; no other may be superseded by one of them now.
 
-    Their index entries and vectors are left: see `index.erase`, then `drop_vectors`.
+    Their index entries and vectors are left: see `index.erase`, then `drop_vectors`. Without `words` the log
+    and what other rows say of them is left too.
     """
     listed = json.dumps(numbers)
     among = "id IN (SELECT value FROM json_each(?))"
@@ -134,11 +139,12 @@ def erase(unit: Unit, numbers: Sequence[int]) -> Erased:
         tuple(numbers),
         tuple(uids),
         _values(unit.db, _TEXTS, listed),
-        tuple({*_values(unit.db, _REASONS, listed), *_blank(unit.db, uids)}),
+        tuple({*_values(unit.db, _REASONS, listed), *(_blank(unit.db, uids) if words else ())}),
         _values(unit.db, ("fingerprint",), listed),
         _values(unit.db, ("text_hash",), listed),
+        tuple(compressions.made_of(unit.db, numbers)),
     )
-    _forget_mentions(unit.db, numbers, uids)
+    _forget_mentions(unit.db, numbers, uids if words else ())
     unit.db.execute(f"UPDATE memories SET superseded_by = NULL WHERE {among}", (listed,))
     unit.db.execute(f"DELETE FROM memories_versions WHERE {among}", (listed,))
     unit.db.execute(f"DELETE FROM memories WHERE {among}", (listed,))
@@ -146,7 +152,7 @@ def erase(unit: Unit, numbers: Sequence[int]) -> Erased:
     return erased
 
 
-def erase_entities(unit: Unit, numbers: Sequence[int]) -> Erased:
+def erase_entities(unit: Unit, numbers: Sequence[int], *, words: bool = True) -> Erased:
     """Erase entities with their relations and all that this store says of them; no memory is about one now.
 
     Their index entries and vectors are left: see `drop_vectors`.
@@ -161,7 +167,7 @@ def erase_entities(unit: Unit, numbers: Sequence[int]) -> Erased:
         (listed,),
     )
     texts = {text for name, aliases, summary, _ in rows for text in (name, *json.loads(aliases), summary)}
-    reasons = _blank(unit.db, uids)
+    reasons = _blank(unit.db, uids) if words else set[str]()
     for table in ("relations", "relations_versions"):
         ends = "from_id IN (SELECT value FROM json_each(?1)) OR to_id IN (SELECT value FROM json_each(?1))"
         unit.db.execute(f"DELETE FROM {table} WHERE {ends}", (listed,))
@@ -169,12 +175,46 @@ def erase_entities(unit: Unit, numbers: Sequence[int]) -> Erased:
     unit.db.execute(f"DELETE FROM entities_versions WHERE {among}", (listed,))
     unit.db.execute(f"DELETE FROM entities WHERE {among}", (listed,))
     unit.erased_uids += uids
+    _ = unit.event_id  # begins the event, also where nothing else is left to say that there was one
     return Erased(
         uids=tuple(uids),
         texts=tuple(sorted(text for text in texts if text)),
         reasons=tuple(sorted(reasons)),
         hashes=tuple({row[3] for row in rows if row[3] is not None}),
     )
+
+
+def forget_mentions(db: apsw.Connection, uids: Sequence[str]) -> None:
+    """Take memories that are not here out of what other rows list."""
+    _forget_mentions(db, (), uids)
+
+
+def one_with(db: apsw.Connection, entity_uid: str) -> list[str]:
+    """The UUIDs of all entities that live on in one with this one, itself first; '' stands for none."""
+    if not entity_uid:
+        return [""]
+    root, _ = entities.lives_on(db, entity_uid)
+    numbers = family(db, held_entities(db, [root]))
+    rows = select(
+        db, "SELECT uid FROM entities WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
+    )
+    return [entity_uid, *sorted({uid for (uid,) in rows} - {entity_uid})]
+
+
+def said_by_others(
+    db: apsw.Connection, numbers: Sequence[int], fingerprint: bytes, entity_uid: str, project: str | None
+) -> list[str]:
+    """The UUIDs of other memories that say a content, or said it, where a tombstone of it would bind."""
+    about = held_entities(db, one_with(db, entity_uid))
+    rows = select(
+        db,
+        f"""SELECT DISTINCT m.uid FROM {_EVERY.format("id, uid, fingerprint, project, entity_id")} m
+            WHERE m.fingerprint = ?1 AND (?2 = '' OR m.entity_id IN (SELECT value FROM json_each(?3)))
+              AND (?4 IS NULL OR m.project = ?4) AND m.id NOT IN (SELECT value FROM json_each(?5))
+            ORDER BY m.uid""",
+        (fingerprint, entity_uid, json.dumps(about), project, json.dumps(list(numbers))),
+    )
+    return [uid for (uid,) in rows]
 
 
 def drop_vectors(db: apsw.Connection, hashes: Iterable[bytes]) -> None:

@@ -75,6 +75,22 @@ class Unit:
             raise
         self.db.execute("RELEASE part")
 
+    @property
+    def has_event(self) -> bool:
+        """Whether anything has changed."""
+        return self._event_id is not None
+
+    def next_part(self, db: apsw.Connection, at: str) -> "Unit":
+        """The next transaction of the same operation: its changes are of the same event, which is sealed."""
+        return Unit(db, self.operation, self.actor, at, detail=self.detail, _event_id=self._event_id)
+
+    def keep_derived(self) -> None:
+        """Make real what a merge derived, where this unit has built on it."""
+        if self._event_id is not None and self.operation != "import":
+            from mem.store.settled import keep_what_rests_on  # it changes rows, which needs a unit
+
+            keep_what_rests_on(self, self._event_id)
+
     def finish(self) -> None:
         """Seal the event, if there is one, into the chain of this store."""
         if self._event_id is not None:
@@ -94,12 +110,18 @@ def unit_of_work(
         if reason:
             unit.texts["reason"] = reason
         yield unit
+        unit.keep_derived()
         unit.finish()
 
 
 def next_instant(db: apsw.Connection) -> str:
-    """The record time of a write: now, but never at or before the last event."""
-    last = db.execute("SELECT max(at) FROM events WHERE origin_id = ?", (ORIGIN_HERE,)).get
+    """The record time of a write: now, but never at or before the last event, or what was taken in."""
+    last = db.execute(
+        """SELECT max(at) FROM (
+             SELECT at FROM (SELECT at FROM events WHERE origin_id = ? ORDER BY sequence DESC LIMIT 1)
+             UNION ALL SELECT value FROM store_info WHERE key = 'seen_until')""",
+        (ORIGIN_HERE,),
+    ).get
     instant: datetime = clock.now()
     if last is not None:
         instant = max(instant, clock.from_text(last) + clock.MICROSECOND)
@@ -148,9 +170,9 @@ def _seal_event(unit: Unit, event_id: int) -> None:
     db.execute(
         "UPDATE events SET subjects = ?, detail = ?, texts = ?, previous = ? WHERE id = ?",
         (
-            _canonical([*uids, *unit.erased_uids]),
-            _canonical(unit.detail),
-            _canonical(texts),
+            canonical([*uids, *unit.erased_uids]),
+            canonical(unit.detail),
+            canonical(texts),
             previous or FIRST_HASH,
             event_id,
         ),
@@ -191,7 +213,7 @@ def blank(db: apsw.Connection, memory_uids: Iterable[str]) -> tuple[set[str], se
         erased.update(entry["text"] for entry in entries.values())
         concerned.update(json.loads(subjects))
         blanked = {name: {**entry, "text": "", "salt": ""} for name, entry in entries.items()}
-        db.execute("UPDATE events SET texts = ? WHERE id = ?", (_canonical(blanked), event_id))
+        db.execute("UPDATE events SET texts = ? WHERE id = ?", (canonical(blanked), event_id))
     return erased - {""}, concerned
 
 
@@ -215,7 +237,7 @@ def misfit(covered: Sequence[Any], stored: bytes) -> str:
     columns = covered[-4:-1]
     try:
         subjects, detail, texts = map(json.loads, columns)
-        if any(map(ne, map(_canonical, (subjects, detail, texts)), columns)):
+        if any(map(ne, map(canonical, (subjects, detail, texts)), columns)):
             return "its subjects, detail or texts are not written as they were"
         changed = [name for name, entry in texts.items() if not _fits(entry)]
         if changed:
@@ -242,11 +264,12 @@ def hash_of(covered: Sequence[Any]) -> bytes:
     """SHA-256 over the previous hash and the canonical JSON of an event, given its `COVERED` columns."""
     *plain, subjects, detail, texts, previous = covered
     digests = {name: entry["digest"] for name, entry in json.loads(texts).items()}
-    said = _canonical([*plain, json.loads(subjects), json.loads(detail), digests])
+    said = canonical([*plain, json.loads(subjects), json.loads(detail), digests])
     import hashlib  # not above: a hook that only reads pays for every import
 
     return hashlib.sha256(previous + said.encode()).digest()
 
 
-def _canonical(value: Any) -> str:
+def canonical(value: Any) -> str:
+    """The one JSON text of a value, as an event keeps its subjects, detail and texts, and as it is hashed."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

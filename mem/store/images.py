@@ -13,6 +13,7 @@ from mem.store import entities, memories
 from mem.store.connect import select
 from mem.store.events import Unit
 from mem.store.migrations import VERSIONED
+from mem.store.settled import assigned
 from mem.values import Memory
 
 # Who wrote a row and when says nothing of what it says.
@@ -72,9 +73,9 @@ def write(unit: Unit, image: Image, values: Row) -> None:
         return
     row = {**values, "changed_at": unit.at, "event_id": unit.event_id}
     _note(unit, image)
-    sets = ", ".join(f"{name} = ?" for name in row)
+    sets, said = assigned(row)
     found = " AND ".join(f"{name} = ?" for name in _key(image.now))
-    unit.db.execute(f"UPDATE {image.table} SET {sets} WHERE {found}", (*row.values(), *image.key))
+    unit.db.execute(f"UPDATE {image.table} SET {sets} WHERE {found}", (*said, *image.key))
 
 
 def _note(unit: Unit, image: Image) -> None:

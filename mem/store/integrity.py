@@ -13,6 +13,7 @@ from itertools import chain
 
 import apsw
 
+from mem.store import origins
 from mem.store.connect import select
 from mem.store.events import COVERED, FIRST_HASH, ORIGIN_HERE, misfit
 from mem.store.migrations import VERSIONED
@@ -30,13 +31,14 @@ class Broken:
     changed: bool = False
 
 
-def problems(db: apsw.Connection) -> list[str]:
-    """What SQLite itself finds wrong with the file."""
+def problems(db: apsw.Connection, *, thorough: bool = False) -> list[str]:
+    """What SQLite itself finds wrong with the file; a `thorough` look compares indexes with rows too."""
     # Its check looks at the segments of FTS5 that this connection remembers; once others have merged those,
     # that is reported as corruption. Any read makes it look anew.
     for words in ("memories_fts", "entities_fts"):
         db.execute(f"SELECT rowid FROM {words} LIMIT 1").fetchall()
-    found = [str(row[0]) for row in db.execute("PRAGMA quick_check(10)") if row[0] != "ok"]
+    look = "integrity_check" if thorough else "quick_check"
+    found = [str(row[0]) for row in db.execute(f"PRAGMA {look}(10)") if row[0] != "ok"]
     found += [
         f"{row[0]} row {row[1]} refers to a missing {row[2]}"
         for row in db.execute("PRAGMA foreign_key_check")
@@ -68,8 +70,12 @@ def newest(db: apsw.Connection) -> str:
 
 
 def _broken_links(db: apsw.Connection) -> Iterator[Broken]:
-    """The events of each chain that are not as they were written, or do not follow the one before them."""
+    """The events of each chain that are not as they were written, or do not follow the one before them.
+
+    Of other stores not every event is here: where the one before is not, there is nothing to compare.
+    """
     before: dict[int, tuple[int, int, bytes]] = {}
+    whole = _written_here(db)
     for event_id, origin, stored, *covered in db.execute(
         f"""SELECT e.id, e.origin_id, e.hash, {COVERED} FROM events e
             LEFT JOIN origins o ON o.id = e.origin_id ORDER BY e.origin_id, e.sequence"""
@@ -79,11 +85,19 @@ def _broken_links(db: apsw.Connection) -> Iterator[Broken]:
         before[origin] = event_id, sequence, stored
         if why := misfit(covered, stored):
             yield Broken(event_id, why, changed=True)
+        elif sequence != last_sequence + 1 and event_id > whole.get(origin, 0):
+            continue  # what another store wrote for its own upkeep stays there
         elif sequence != last_sequence + 1:
             yield Broken(event_id, f"{_gap(last_sequence + 1, sequence - 1)} before it")
         elif previous != last_hash:
             follows = f"does not follow event {last_id}" if last_id else "is not the first"
             yield Broken(event_id, f"it {follows}, though its place in the chain says so")
+
+
+def _written_here(db: apsw.Connection) -> dict[int, int]:
+    """By origin, the last event that this store wrote under it: nothing can be missing up to there."""
+    former = origins.written_before(db)
+    return former | {ORIGIN_HERE: int(db.execute("SELECT ifnull(max(id), 0) FROM events").get)}
 
 
 def _gap(first: int, last: int) -> str:

@@ -13,6 +13,7 @@ from mem.store import as_of, sessions
 from mem.store.connect import select
 from mem.store.events import ORIGIN_HERE, Unit, new_uid
 from mem.store.filters import Where
+from mem.store.settled import assigned
 from mem.values import (
     Category,
     Flag,
@@ -222,8 +223,8 @@ def insert(
 def change(unit: Unit, memory_id: int, values: Mapping[str, Any]) -> None:
     """Write new values into a memory's columns; the trigger keeps what they replace."""
     row = {**values, "changed_at": unit.at, "event_id": unit.changed(memory_id)}
-    sets = ", ".join(f"{name} = ?" for name in row)
-    unit.db.execute(f"UPDATE memories SET {sets} WHERE id = ?", (*row.values(), memory_id))
+    sets, said = assigned(row)
+    unit.db.execute(f"UPDATE memories SET {sets} WHERE id = ?", (*said, memory_id))
 
 
 def set_status(unit: Unit, memory_id: int, status: Status, reason: str | None) -> None:
@@ -236,7 +237,8 @@ def same_content(
 ) -> list[int]:
     """Memories with this fingerprint in one project, of one kind, about one entity; live ones first."""
     rows = db.execute(
-        """SELECT id FROM memories WHERE fingerprint = ? AND kind = ? AND project IS ? AND entity_id IS ?
+        """SELECT id FROM memories INDEXED BY memories_fingerprint
+           WHERE fingerprint = ? AND kind = ? AND project IS ? AND entity_id IS ?
            ORDER BY status = 'active' DESC, status = 'proposed' DESC, ifnull(status_at, recorded_at) DESC,
                     id DESC""",
         (fingerprint, kind.value, project, entity_id),

@@ -90,11 +90,29 @@ def missed_questions(db: apsw.Connection) -> None:
     )
 
 
+def carried(db: apsw.Connection) -> None:
+    """How a model is found again and what its thresholds are, and room for what newer exports say besides."""
+    db.execute(
+        """
+        ALTER TABLE models ADD COLUMN choice TEXT NOT NULL DEFAULT 'bundled';
+        ALTER TABLE models ADD COLUMN calibration TEXT;
+        ALTER TABLE models ADD COLUMN index_form INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE events ADD COLUMN extra TEXT NOT NULL DEFAULT '{}';
+        ALTER TABLE usage ADD COLUMN extra TEXT NOT NULL DEFAULT '{}';
+        CREATE INDEX memories_versions_text ON memories_versions (text_hash);
+        CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
+        """
+    )
+    add_column(db, "settings", "extra TEXT NOT NULL DEFAULT '{}'")
+    add_column(db, "tombstones", "extra TEXT NOT NULL DEFAULT '{}'")
+
+
 MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     first_schema,
     review_and_forgetting,
     named_entities,
     missed_questions,
+    carried,
 )
 CURRENT = len(MIGRATIONS)
 

@@ -9,6 +9,7 @@ import apsw
 from mem import clock
 from mem.store.connect import select
 from mem.store.events import ORIGIN_HERE, Unit, new_uid
+from mem.store.settled import assigned
 from mem.values import Moment, Relation
 
 COLUMNS = """r.id, r.uid, r.from_id, r.to_id, r.type, r.weight, r.valid_from, r.valid_to, r.status,
@@ -100,5 +101,5 @@ def insert(
 def change(unit: Unit, relation_id: int, values: Mapping[str, Any]) -> None:
     """Write new values into a relation's columns; the trigger keeps what they replace."""
     row = {**values, "changed_at": unit.at, "event_id": unit.event_id}
-    sets = ", ".join(f"{name} = ?" for name in row)
-    unit.db.execute(f"UPDATE relations SET {sets} WHERE id = ?", (*row.values(), relation_id))
+    sets, said = assigned(row)
+    unit.db.execute(f"UPDATE relations SET {sets} WHERE id = ?", (*said, relation_id))

@@ -21,10 +21,9 @@ _BY_AGE = "m.recorded_at DESC, m.uid DESC"
 
 
 def summaries(db: apsw.Connection, where: Where, project: str | None, limit: int) -> list[Memory]:
-    """The newest summaries, those of the project before global ones."""
-    return _found(
-        db, where, "m.kind = 'summary'", f"m.project IS ? DESC, {_BY_AGE}", ordered=(project,), limit=limit
-    )
+    """The newest summaries, those of the project before global ones; one of old days is as old as these."""
+    order = f"m.project IS ? DESC, ifnull(m.event_time, m.recorded_at) DESC, {_BY_AGE}"
+    return _found(db, where, "m.kind = 'summary'", order, ordered=(project,), limit=limit)
 
 
 def open_decisions(db: apsw.Connection, where: Where, limit: int) -> list[Memory]:
@@ -33,8 +32,9 @@ def open_decisions(db: apsw.Connection, where: Where, limit: int) -> list[Memory
 
 
 def newest(db: apsw.Connection, where: Where, limit: int) -> list[Memory]:
-    """The newest memories."""
-    return _found(db, where, "1", _BY_AGE, limit=limit)
+    """The newest memories, without those that sum up old days."""
+    of_today = "(m.kind <> 'summary' OR m.event_time IS NULL)"
+    return _found(db, where, of_today, _BY_AGE, limit=limit)
 
 
 def most_important(db: apsw.Connection, where: Where, limit: int) -> list[Memory]:

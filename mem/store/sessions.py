@@ -53,6 +53,14 @@ def of_actor(db: apsw.Connection, actor: Actor) -> Session | None:
     return _from_row(row) if row else None
 
 
+def of_host(db: apsw.Connection, host_session: str) -> str | None:
+    """The UUID of the newest session that a host calls so."""
+    rows = select(
+        db, "SELECT uid FROM sessions WHERE host_session = ? ORDER BY id DESC LIMIT 1", (host_session,)
+    )
+    return str(rows[0][0]) if rows else None
+
+
 def open_ones(db: apsw.Connection, actor: Actor) -> list[Session]:
     """The open sessions of the actor's client in the session of the host that it is in; newest first."""
     rows = db.execute(

@@ -136,6 +136,24 @@ def note_maintained(db: apsw.Connection, at: str) -> None:
     )
 
 
+def unused(db: apsw.Connection) -> int:
+    """The bytes of the file in which nothing is any more."""
+    return int(db.pragma("freelist_count")) * int(db.pragma("page_size"))
+
+
+def vacuum(store: Store) -> int:
+    """Rewrite the file without what nothing uses any more; gives the bytes by which it is smaller.
+
+    Raises `StoreBusy` where another process is in the way, `StoreUnusable` where there is no room to do it.
+    """
+    with store.bare() as db:
+        size, before = int(db.pragma("page_size")), int(db.pragma("page_count"))
+        db.execute("VACUUM")
+        # Without it the file is as long as before, and what was in it stands in the log once more.
+        db.execute("PRAGMA wal_checkpoint (TRUNCATE)").fetchall()
+        return (before - int(db.pragma("page_count"))) * size
+
+
 def settle(store: Store) -> None:
     """Bring the query planner's statistics up to date, and fold the write-ahead log into the store.
 

@@ -14,16 +14,18 @@ from mem.values import Kind, Memory, Status
 
 ENDED = "ended"
 UNDONE = "undone"
+SAME_CONTENT = "same content"  # of two stores, so that one memory of them stays
 # Why an archived memory may come back by being restated: nobody judged its content.
 EXPIRED = "expired"
+COMPRESSED = "compressed"  # a summary says it from now on
 APPLIED = "applied"  # a proposed update whose text another memory says since
 DECLINED = "declined"  # a proposed update that a person did not want, without a text of its own
-REVIVABLE = frozenset((EXPIRED, UNDONE, "compressed", APPLIED, DECLINED))
+REVIVABLE = frozenset((EXPIRED, UNDONE, COMPRESSED, APPLIED, DECLINED))
 
 
 def require_own_words(reason: str | None) -> None:
     """Refuse a person's reason that is one of those by which `mem` marks what nobody judged."""
-    if reason is not None and reason.strip().casefold() in REVIVABLE | {ENDED}:
+    if reason is not None and reason.strip().casefold() in REVIVABLE | {ENDED, SAME_CONTENT}:
         raise Usage(f"'{reason}' is a reason that mem itself gives.", hint="Say it in other words.")
 
 
@@ -68,7 +70,7 @@ def admit(
     """
     stones = tombstones.binding(db, identity.fingerprint, identity.entity_uid, identity.project)
     if stones and not force:
-        return Verdict(Action.REFUSED, refusal=_rejected(stones[0]))
+        return Verdict(Action.REFUSED, refusal=rejected(stones[0]))
     met = memories.same_content(db, identity.fingerprint, identity.kind, identity.project, identity.entity_id)
     others = [memory_id for memory_id in met if memory_id != itself]
     if not others:
@@ -89,7 +91,8 @@ def lift(unit: Unit, identity: Identity) -> None:
 
 def _is_open(latest: Memory) -> bool:
     """Whether nothing holds in the place of what this one replaced: it ended, or was wrong itself."""
-    ended = latest.status is Status.SUPERSEDED and latest.status_reason == ENDED
+    # Without a successor, this memory has ended, or what replaced it was forgotten elsewhere.
+    ended = latest.status is Status.SUPERSEDED and latest.superseded_by is None
     return ended or latest.status is Status.REJECTED
 
 
@@ -109,7 +112,8 @@ def _meet(known: Memory, latest: Memory, now: str, *, force: bool) -> Verdict:
             return Verdict(Action.REFUSED, known, _retired(known, latest))
 
 
-def _rejected(stone: tombstones.Tombstone) -> Refusal:
+def rejected(stone: tombstones.Tombstone) -> Refusal:
+    """Why a rejection refuses, and the way out."""
     reason = f": {stone.reason}" if stone.reason else ""
     which = f" as #{stone.memory_id}" if stone.memory_id else ""
     return Refusal(

@@ -124,7 +124,10 @@ def find(
 
 def survivor(db: apsw.Connection, entity: Entity, *, table: str = "entities") -> Entity:
     """What an entity lives on in, after however many merges; itself if it was not merged."""
-    while entity.merged_into is not None:
+    seen = set[int]()
+    # As of a moment between the merges of two stores, each may have been merged into the other.
+    while entity.merged_into is not None and entity.id not in seen:
+        seen.add(entity.id)
         entity = entities.one(db, entity.merged_into, table=table)
     return entity
 

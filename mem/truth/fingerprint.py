@@ -33,7 +33,11 @@ def fingerprint(kind: Kind, title: str | None, content: str) -> bytes:
 
 def embedded_text(new: NewMemory) -> str:
     """What is embedded of a memory: the texts that say what it is about."""
-    parts = (new.title, new.content, new.rationale, new.alternatives)
+    return joined_text(new.title, new.content, new.rationale, new.alternatives)
+
+
+def joined_text(*parts: str | None) -> str:
+    """The title, content, rationale and alternatives of a memory as one text."""
     return "\n".join(part for part in parts if part)
 
 

@@ -18,7 +18,7 @@ from mem.paths import Places
 from mem.results import Forgotten
 from mem.search import entities as entity_index
 from mem.search import index
-from mem.store import erasure, memories, tombstones
+from mem.store import erasure, memories, origins, tombstones
 from mem.store.connect import Store
 from mem.store.erasure import Erased
 from mem.store.events import Unit, unit_of_work
@@ -55,6 +55,8 @@ def forget(
     if not entities:
         return erased
     gone = erasure.erase_entities(unit, entities)
+    for uid in gone.uids:
+        tombstones.bury_row(unit, uid)
     entity_index.erase(unit.db, entities)
     erasure.drop_vectors(unit.db, gone.hashes)
     return erasure.together(erased, gone)
@@ -65,9 +67,19 @@ def _forget_memories(unit: Unit, memory_ids: Sequence[int], *, has_vectors: bool
         return Erased()
     numbers = erasure.with_drafts(unit.db, memory_ids)
     for uid, fingerprint, entity_uid, project in erasure.identities(unit.db, numbers):
-        tombstones.bury(
-            unit, fingerprint, entity_uid, project, memory_uid=uid, reason=None, kind=Grave.FORGOTTEN
-        )
+        left = erasure.said_by_others(unit.db, numbers, fingerprint, entity_uid, project)
+        # Elsewhere it may still be said of what was merged into the entity here.
+        for about in erasure.one_with(unit.db, entity_uid):
+            tombstones.bury(
+                unit,
+                fingerprint,
+                about,
+                project,
+                memory_uid=uid,
+                reason=None,
+                kind=Grave.FORGOTTEN,
+                left=left,
+            )
     _relink(unit, numbers)
     erased = erasure.erase(unit, numbers)
     index.erase(unit.db, numbers, has_vectors=has_vectors)
@@ -86,6 +98,15 @@ def notices(db: apsw.Connection, erased: Erased) -> tuple[Notice, ...]:
         )
         for number in numbers
     ]
+    found += [
+        Notice(
+            "said_elsewhere",
+            f"#{number} was made of this, and may say it in other words; to erase it: mem forget {number}",
+            (number,),
+        )
+        for number in erased.derived
+        if number not in numbers
+    ]
     return (*found, *(Notice("said_elsewhere", f"This is quoted in {place}.") for place in places))
 
 
@@ -97,42 +118,61 @@ def sweep(
     actor: Actor,
     *,
     again: str,
+    backups: bool = False,
 ) -> Forgotten:
     """Take what was erased in a store out of every other file of ours, and its bytes out of all of them.
 
-    Other stores, such as backups, are rewritten; other files that hold a text are only listed. `again` is the
-    command that goes on where this could not.
+    Other stores, such as backups, are rewritten; other files that hold a text are only listed. With `backups`
+    a backup or an export that holds one is deleted instead. `again` is the command that goes on where this
+    could not.
     """
     shown.forget(places.state, erased.numbers)
     remains = _washed(store, again)
     texts = {*erased.texts}
-    rewritten = []
+    rewritten, deleted = [], []
     files = leftovers.files(places, store.path)
+    with store.read() as db:
+        ours = origins.lineage(db)
     for file in files:
-        if leftovers.is_store(file) and leftovers.holds(file, {uid.encode() for uid in uids}):
-            gone, left = _forget_copy(file, uids, actor, again)
-            texts.update(gone.texts)
-            remains += left
-            if gone.uids:
-                rewritten.append(str(file))
+        if not (leftovers.is_store(file) and leftovers.holds(file, {uid.encode() for uid in uids})):
+            continue
+        if backups and leftovers.is_backup(file):
+            deleted += leftovers.deleted(file)
+            continue
+        gone, left = _forget_copy(file, uids, actor, again, ours)
+        texts.update(gone.texts)
+        remains += left
+        if gone.uids:
+            rewritten.append(str(file))
     listed, unread = leftovers.search(files, texts, logs=places.state, reasons=erased.reasons)
+    if backups:
+        exports = [file for file in listed if leftovers.is_export(Path(file))]
+        deleted += [gone for file in exports for gone in leftovers.deleted(Path(file))]
     return Forgotten(
         ids=erased.numbers,
         uids=tuple(uids),
         rewritten=tuple(rewritten),
-        listed=tuple(listed),
+        listed=tuple(file for file in listed if file not in deleted),
         remains=(*remains, *unread),
+        deleted=tuple(deleted),
     )
 
 
-def _forget_copy(file: Path, uids: Collection[str], actor: Actor, again: str) -> tuple[Erased, list[str]]:
-    """Forget the same memories in another store; gives what could not be done."""
+def _forget_copy(
+    file: Path, uids: Collection[str], actor: Actor, again: str, ours: Collection[str]
+) -> tuple[Erased, list[str]]:
+    """Forget the same memories in another store; gives what could not be done.
+
+    A copy of the store whose origins are `ours` goes on under its own, so that no two events have one number.
+    """
     try:
         copy = Store(file)
     except MemError as err:
         return Erased(), [f"{file}: {err} {err.hint}".rstrip()]
     try:
         with unit_of_work(copy, "forget", actor) as unit:
+            if origins.here(unit.db) in ours:
+                origins.renew(unit.db)
             erased = forget(
                 unit,
                 erasure.held(unit.db, uids),

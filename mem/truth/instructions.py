@@ -11,13 +11,12 @@ German, French, Spanish, Portuguese, Chinese and Japanese are known.
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from mem.truth import instruction_forms as forms
 from mem.truth import instruction_forms_romance as romance
-from mem.truth.instruction_forms import Form
 from mem.values import Flag, NewMemory, Notice
 
 _LANGUAGES = (
@@ -29,6 +28,7 @@ _LANGUAGES = (
     *forms.CHINESE,
     *forms.JAPANESE,
 )
+_LONGEST_WORD = 64  # characters of a word that is remembered
 _COMBINING = re.compile("[\u0300-\u036f]")  # not those of Japanese, which make other letters
 
 
@@ -46,20 +46,50 @@ def marked(new: NewMemory) -> NewMemory:
 def addresses_agent(text: str) -> bool:
     """Whether a text speaks to the agent that will read it as one who gives it orders."""
     lines = _folded(text)
-    return _holds(lines, _searched(forms.FRAMES)) or _holds(" ".join(lines.split()), _searched(_LANGUAGES))
+    words = lines.split()
+    cues = _cued(words)
+    if not cues:
+        return False
+    return _holds(lines, _searched(in_frame=True), cues) or _holds(
+        " ".join(words), _searched(in_frame=False), cues
+    )
 
 
-def _holds(text: str, searched: Mapping[str, Sequence[str]]) -> bool:
+def _holds(text: str, searched: Mapping[str, Sequence[str]], cues: Iterable[str]) -> bool:
     """Whether one of the patterns is found; only those are tried whose cue is in the text."""
-    found = {pattern: None for cue, patterns in searched.items() if cue in text for pattern in patterns}
+    found = {pattern for cue in cues if cue in searched and cue in text for pattern in searched[cue]}
     return any(_compiled(pattern).search(text) for pattern in found)
 
 
+def _cued(words: Sequence[str]) -> frozenset[str]:
+    """The cues that a text of these words may hold."""
+    if max(map(len, words), default=0) <= _LONGEST_WORD:
+        return frozenset[str]().union(*map(_cued_by, words))
+    return frozenset[str]().union(*map(_cued_by.__wrapped__, words))
+
+
+@lru_cache(maxsize=20_000)
+def _cued_by(word: str) -> frozenset[str]:
+    """The cues that a text with this word may hold; texts repeat most of their words."""
+    if word.isascii() and word.upper() == word:  # numbers and signs: the text is in lower case
+        return frozenset()
+    return frozenset(cue for anchor, cues in _anchored().items() if anchor in word for cue in cues)
+
+
 @cache
-def _searched(listed: tuple[Form, ...]) -> dict[str, list[str]]:
+def _anchored() -> dict[str, list[str]]:
+    """All cues by the longest of their words, which is whole in one word of a text that holds the cue."""
+    anchored: dict[str, list[str]] = {}
+    for cue in {**_searched(in_frame=True), **_searched(in_frame=False)}:
+        anchored.setdefault(max(cue.split(), key=len), []).append(cue)
+    return anchored
+
+
+@cache
+def _searched(*, in_frame: bool) -> dict[str, list[str]]:
     """The patterns by each of their cues."""
     searched: dict[str, list[str]] = {}
-    for cues, pattern in listed:
+    for cues, pattern in forms.FRAMES if in_frame else _LANGUAGES:
         for cue in cues.split("|"):
             searched.setdefault(cue, []).append(pattern)
     return searched

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mem.paths import Places
+from mem.store import copies
 from mem.store.connect import APPLICATION_ID
 
 SHORTEST = 12  # characters of a text that is looked for; a shorter one is found everywhere
@@ -45,6 +46,32 @@ def is_store(file: Path) -> bool:
     except OSError:
         return False
     return header.startswith(_MAGIC) and int.from_bytes(header[68:72], "big") == APPLICATION_ID
+
+
+def is_backup(file: Path) -> bool:
+    """Whether a file is called as `mem` calls its backups, and what a restored one has replaced."""
+    return bool(copies.BACKUP.fullmatch(file.name) or copies.ASIDE.fullmatch(file.name))
+
+
+def is_export(file: Path) -> bool:
+    """Whether a file begins as an export of `mem` does."""
+    try:
+        with file.open("rb") as opened:
+            return b'"format":"mem-export"' in opened.read(200)
+    except OSError:
+        return False
+
+
+def deleted(file: Path) -> list[str]:
+    """Delete a file with what lies beside it; gives its path, or nothing where it could not be deleted."""
+    try:
+        file.unlink()
+    except OSError:
+        return []
+    for end in _SIDE_FILES:
+        with suppress(OSError):
+            Path(f"{file}{end}").unlink()
+    return [str(file)]
 
 
 def holds(file: Path, needles: Collection[bytes]) -> bool:

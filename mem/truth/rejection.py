@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mem.store import memories, tombstones
+from mem.store import compressions, memories, tombstones
 from mem.store.events import Unit
 from mem.truth import review
 from mem.truth.admission import DECLINED, identity_of
@@ -41,7 +41,7 @@ def reject(unit: Unit, ids: Sequence[int], reason: str | None) -> tuple[list[int
         fate = memories.one(unit.db, memory_id)
         if fate.status is not Status.REJECTED and fate.status_reason != DECLINED:
             memories.set_status(unit, memory_id, Status.REJECTED, reason)
-    return list(fallen), _replaced_by(unit, list(fallen))
+    return list(fallen), (*_replaced_by(unit, list(fallen)), *_made_of(unit, list(fallen)))
 
 
 def _replaced_by(unit: Unit, rejected: Sequence[int]) -> tuple[Notice, ...]:
@@ -54,4 +54,16 @@ def _replaced_by(unit: Unit, rejected: Sequence[int]) -> tuple[Notice, ...]:
         )
         for rejected_id in rejected
         for old in memories.predecessors(unit.db, rejected_id)
+    )
+
+
+def _made_of(unit: Unit, rejected: Sequence[int]) -> tuple[Notice, ...]:
+    """Name the summaries and extracted observations that were made of it: no rejection knows other words."""
+    return tuple(
+        Notice(
+            "said_elsewhere",
+            f"#{number} was made of this, and may say it in other words; look at it: mem get {number}",
+            (number,),
+        )
+        for number in compressions.made_of(unit.db, rejected)
     )

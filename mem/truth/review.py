@@ -3,13 +3,16 @@
 A proposed memory is inert: not recalled, in no context, no duplicate of anything. Its `proposal` says what
 its approval would do to others: `replaces` are their UUIDs, `seen` when each had last changed, `in_place`
 whether the old one takes over what the new one says (an update) or ends with it as successor, `valid_to` and
-`reason` what the writer gave. Without a `proposal` approval just makes it live. The gate is asked when it is
-proposed and again when it is approved; what has changed since is not overwritten.
+`reason` what the writer gave. A summary that `compresses` them has them put away instead; `about` describes
+the entity of an observation, which is made or found when that is approved. Without a `proposal` approval just
+makes it live. The gate is asked when it is proposed and again when it is approved; what has changed since is
+not overwritten.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import apsw
 
@@ -19,8 +22,8 @@ from mem.errors import NeedsReview, Refused
 from mem.results import Action, Stored, VectorState
 from mem.store import memories, proposals, usage
 from mem.store.events import Unit
-from mem.truth import drafts, supersession
-from mem.truth.admission import APPLIED, DECLINED, ENDED, EXPIRED, admit, identity_of
+from mem.truth import drafts, entities, supersession
+from mem.truth.admission import APPLIED, COMPRESSED, DECLINED, ENDED, EXPIRED, admit, identity_of
 from mem.truth.fingerprint import fingerprint
 from mem.truth.writing import (
     add,
@@ -34,7 +37,7 @@ from mem.truth.writing import (
     store_one,
     turned_away,
 )
-from mem.values import ActorKind, Memory, NewMemory, Notice, Status
+from mem.values import ActorKind, Memory, NewMemory, Notice, Scope, Status
 
 # What says nothing new and judges nothing: sessions open and close, vectors are filled in, time passes.
 UNREVIEWED = frozenset(("backfill", "maintain", "migrate-vectors", "session-start", "session-end"))
@@ -50,6 +53,8 @@ class Plan:
     in_place: bool = False
     valid_to: str | None = None
     reason: str | None = None
+    compresses: bool = False
+    about: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, memory: Memory) -> "Plan":
@@ -142,6 +147,20 @@ def propose(
     return replace(outcome, warnings=(_waits(outcome.id, old_ids),))
 
 
+def await_compression(unit: Unit, memory_id: int, sources: Sequence[Memory]) -> None:
+    """Let a proposed summary put its sources away when it is approved."""
+    _keep(unit, memory_id, Plan(*_seen(sources), compresses=True))
+
+
+def propose_about(unit: Unit, new: NewMemory, about: entities.Description) -> Stored:
+    """Propose an observation about what is no entity yet: its approval makes that, or finds one so named."""
+    outcome = propose(unit, new, ())
+    if outcome.action is Action.PROPOSED and outcome.id is not None:
+        said = {"name": about.name, "type": about.type, "aliases": list(about.aliases)}
+        _keep(unit, outcome.id, Plan(about=said))
+    return outcome
+
+
 def propose_update(
     unit: Unit, before: Memory, after: NewMemory, *, reason: str | None
 ) -> tuple[int, tuple[Notice, ...]]:
@@ -194,10 +213,16 @@ def approve(
         memories.set_status(unit, memory_id, Status.ARCHIVED, APPLIED)
         rewrite(unit, old, new)
         return [old.id, memory_id], new.notices
+    if plan.about is not None:
+        new = replace(new, entity_id=_entity(unit, memory, plan.about))
     old_ids = [old.id for old in olds]
     _make_way(unit, memory, new, old_ids)
-    rewrite(unit, memory, new, status=Status.ACTIVE, replaced=old_ids)
+    rewrite(unit, memory, new, status=Status.ACTIVE, replaced=() if plan.compresses else old_ids)
     proposals.keep(unit, memory_id, None)
+    if plan.compresses:
+        for old_id in old_ids:
+            memories.set_status(unit, old_id, Status.ARCHIVED, COMPRESSED)
+        return [*old_ids, memory_id], new.notices
     if not old_ids:
         return [memory_id], new.notices
     notices = supersession.supersede(unit, old_ids, memory_id, valid_to=plan.valid_to, reason=plan.reason)
@@ -217,6 +242,8 @@ def replaced_by(db: apsw.Connection, memory: Memory) -> list[Memory]:
         old = proposals.named(db, uid)
         if old is None:
             raise Refused(f"What #{memory.id} would replace was forgotten.", hint=_settle(memory))
+        if plan.compresses and (old.status, old.status_reason) == (Status.ARCHIVED, EXPIRED):
+            continue  # its time was over meanwhile, which says nothing against the summary
         then = old if old.changed_at == seen else proposals.as_it_was(db, uid, seen)
         if old.status is not Status.ACTIVE or then is None or not _same(then, old, plan):
             raise Refused(f"{_fate(old)}, since #{memory.id} was proposed.", hint=_settle(memory))
@@ -266,6 +293,15 @@ def _approve_what_is_said(unit: Unit, new: NewMemory, known: Memory) -> Stored:
         memories.change(unit, live.id, {"tags": json.dumps(tags, ensure_ascii=False)})
     told = Notice("approved", f"This was proposed as #{known.id}, which is approved with it.", tuple(changed))
     return Stored(Action.ADDED, live.id, live.uid, VectorState.PENDING, warnings=(*notices, told))
+
+
+def _entity(unit: Unit, memory: Memory, about: Mapping[str, Any]) -> int:
+    """Let an observation be about the entity that it was proposed for, made now if there is none."""
+    said = entities.describe(about["name"], about["type"], about["aliases"])
+    known = entities.find_to_set(unit.db, said.name, Scope(memory.project), type_=said.type)
+    number = entities.create(unit, said, memory.project) if known is None else known.id
+    memories.change(unit, memory.id, {"entity_id": number})
+    return number
 
 
 def _count(unit: Unit, new: NewMemory, known: Memory, old_ids: Sequence[int]) -> Stored:

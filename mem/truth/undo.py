@@ -18,7 +18,10 @@ from mem.truth.admission import UNDONE, admit, identity_of
 from mem.values import Kind, Status
 
 # What these did is not in before-images, or not to be brought back.
-NEVER_UNDONE = ("import", "maintain", "backfill", "migrate-vectors", "forget", "entity-forget")
+NEVER_UNDONE = (
+    *("import", "maintain", "backfill", "migrate-vectors", "forget", "entity-forget"),
+    "restore-backup",
+)
 MOST_NAMED = 5
 
 _LIVE = frozenset((Status.ACTIVE.value, Status.PROPOSED.value))

@@ -21,16 +21,20 @@ from mem import config
 from mem.caller import Caller, current_caller
 from mem.cli import app, render
 from mem.embed import EmbeddingError, EmbeddingTimeout, Role
-from mem.embed.local import LocalEmbedder
+from mem.embed.choice import BUNDLED, NONE, ModelKind
+from mem.embed.embedder import LoadedModel
 from mem.embed.memo import MemoEmbedder
 from mem.embed.vectors import to_blob
 from mem.errors import MemError
 from mem.service import Service
+from mem.store import embeddings
 from mem.store.connect import Store
+from mem.store.embeddings import Model as Searched
 from mem.worker.counts import Count, Counts
-from mem.worker.embedder import LONGEST_WAIT
+from mem.worker.embedder import LONGEST_WAIT, in_process
 
 READS = frozenset(("context", "recall"))
+SERVICE = "EMBEDDING_"  # how the variables begin that describe an embedding service
 # Seconds by which an answer is due before the caller gives up: it has to be made, and to travel.
 TRAVEL = 0.04
 
@@ -40,6 +44,10 @@ Later = list[Callable[[], None]]
 
 class Declined(Exception):
     """The request is for the application in the caller's process."""
+
+
+class Retired(Exception):
+    """The request is for a worker with another model, so this one ends; the next one will have it."""
 
 
 class Answers:
@@ -52,19 +60,24 @@ class Answers:
         self._store = Store(path, timeout_ms=config.value("store.timeout-ms"))
         with self._store.read():
             pass  # a store that cannot be opened is the end of a worker, not of a call
-        self._local = LocalEmbedder(threads=config.value("model.threads"))
+        self._searched = self._active()
+        setting = config.value("model")
+        choice = self._searched.choice if self._searched is not None else setting
+        # A worker that holds no model may be asked for one later; then it is likely the bundled one.
+        self._choice = BUNDLED.text if choice == NONE.text else choice
+        self._local = in_process(self._choice, os.environ, config.value("model.threads"), self._searched)
         self._model = MemoEmbedder(self._local, counts.add)
         self._on_loaded = on_loaded
         self._failed = ""
         self._loading: threading.Thread | None = None
         self._guard = threading.Lock()
-        if config.value("model") != "none":
+        if setting != NONE.text:
             self._load()
 
     @property
     def state(self) -> dict[str, str]:
         """The store, the model and whether it is there."""
-        model = "failed" if self._failed else "loaded" if self._local.loaded else "loading"
+        model = "failed" if self._failed else "loaded" if self._is_loaded() else "loading"
         return {
             "store": str(self._store.path),
             "model": self._local.name,
@@ -80,7 +93,7 @@ class Answers:
         environment, terminal, folder, began, _, event, *words = fields
         due = float(began) - TRAVEL
         # A hook never waits for a model that is not there yet.
-        impatient = b"--hook" in words and not self._local.loaded
+        impatient = b"--hook" in words and not self._is_loaded()
         variables = dict(
             line.partition("=")[::2] for line in environment.decode("utf-8", "surrogateescape").split("\0")
         )
@@ -107,6 +120,8 @@ class Answers:
         """Where the tokens of a text begin; raises `EmbeddingError`, `Declined`."""
         model, _, text = fields
         self._wanted(model)
+        if not isinstance(self._local, LoadedModel):
+            raise Declined("a model behind an endpoint tells no tokens")
         return [memoryview(_numbers(self._local.token_starts(text.decode()))).cast("B").tobytes()]
 
     def _service(self, caller: Caller, later: Later) -> Service:
@@ -119,10 +134,37 @@ class Answers:
             wanted = config.value("model", caller.environment)
         except MemError as err:
             raise Declined(str(err)) from err
-        if wanted != "none":
-            self._load()
-        embedder = None if wanted == "none" else self._model
-        return Service(self._store, embedder, caller, later=later.append)
+        if wanted == NONE.text:
+            return Service(self._store, None, caller, later=later.append)
+        self._follow()
+        if self._searched is None and wanted != self._choice:
+            raise Declined("another model is wanted")
+        if self._choice.startswith(ModelKind.ENDPOINT) and not _same_service(caller.environment):
+            raise Declined("another embedding service")
+        self._load()
+        return Service(self._store, self._model, caller, later=later.append)
+
+    def _active(self) -> Searched | None:
+        with self._store.read() as db:
+            return embeddings.active_model(db)
+
+    def _follow(self) -> None:
+        """Go on if the store still searches the vectors that it searched when the model was chosen."""
+        active, before = self._active(), self._searched
+        if active is None or before is None:
+            # The first vectors were written, by this model or by another one.
+            changed = active is not None and (active.choice, active.name) != (
+                self._local.choice,
+                self._local.name,
+            )
+        else:
+            changed = (active.choice, active.name) != (before.choice, before.name)
+        if changed:
+            raise Retired
+        self._searched = active
+
+    def _is_loaded(self) -> bool:
+        return self._local.loaded if isinstance(self._local, LoadedModel) else True
 
     def _printed(
         self, arguments: list[str], service: Service, caller: Caller, *, terminal: bool
@@ -151,7 +193,10 @@ class Answers:
         ]
 
     def _wanted(self, model: bytes) -> MemoEmbedder:
+        self._follow()
         if model.decode() != self._local.name:
+            if self._searched is None:
+                raise Retired
             raise Declined("another model")
         self._load()
         return self._model
@@ -165,7 +210,8 @@ class Answers:
 
     def _ready(self) -> None:
         try:
-            self._local.ready()
+            if isinstance(self._local, LoadedModel):
+                self._local.ready()
         except EmbeddingError as err:
             self._failed = str(err)
             self._counts.add(Count.FAILURES)
@@ -185,6 +231,15 @@ def _on_terminal(answer: Any, environment: Mapping[str, str], *, in_full: bool) 
     screen = _Screen()
     terminal.show(answer, in_full=in_full, terminal=screen, environment=environment)
     return screen.getvalue()
+
+
+def _same_service(environment: Mapping[str, str]) -> bool:
+    """Whether what a caller says of the embedding service, if anything, is what the worker was told."""
+    return all(
+        value == os.environ.get(name)
+        for name, value in environment.items()
+        if name.startswith(SERVICE) and value
+    )
 
 
 def _numbers(starts: Sequence[int]) -> Any:
@@ -211,6 +266,8 @@ def answered(answers: Answers, kind: bytes, fields: Sequence[bytes], later: Late
                 return [b"declined"]
     except Declined:
         return [b"declined"]
+    except Retired:
+        return [b"retired"]
     except EmbeddingTimeout:
         return [b"late"]
     except EmbeddingError as err:

@@ -157,6 +157,8 @@ class Server:
                 reply = answered(answers, kind, fields, later)
                 if reply[0] == b"failed":
                     self._counts.add(Count.FAILURES)
+                if reply[0] == b"retired":
+                    self.leave()
                 return reply
 
     def _status(self, answers: Answers) -> list[bytes]:

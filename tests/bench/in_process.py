@@ -34,7 +34,7 @@ QUESTIONS, STORES, MUCH = 100, 200, 5_000
 class RandomVectors:
     """An `Embedder` that costs next to nothing."""
 
-    name, dimensions, loaded = "random", 384, True
+    name, choice, dimensions, loaded = "random", "bundled", 384, True
 
     def __init__(self) -> None:
         self._random = np.random.default_rng(7)

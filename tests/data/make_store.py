@@ -41,6 +41,7 @@ class Embedder:
     """As many dimensions as the bundled model, but only words: counted by their hashes."""
 
     name = "words-384@1"
+    choice = "bundled"
     dimensions = 384
     loaded = True
 

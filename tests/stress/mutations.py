@@ -67,6 +67,7 @@ class Letters:
     """A tiny embedder: it knows words, not meaning, and costs nothing."""
 
     name = "letters@1"
+    choice = "bundled"
     dimensions = 64
     loaded = True
 

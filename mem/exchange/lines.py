@@ -1,0 +1,20 @@
+"""Text files line by line: one line in memory at a time, and bytes that are no UTF-8 named by their line."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+LONGEST = 64 << 20  # bytes of one line
+
+
+def numbered(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, with their numbers from 1; bytes that are no UTF-8 stay marked.
+
+    What cannot be read as UTF-8 comes as lone surrogates, which no record may hold.
+    """
+    with path.open("rb") as stream:
+        number = 0
+        while line := stream.readline(LONGEST):
+            number += 1
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape").strip()
+            if text:
+                yield number, text
