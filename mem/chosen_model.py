@@ -246,6 +246,8 @@ def _faults(model: Embedder) -> list[str]:
 
 
 def _status(place: Path, *, check: bool) -> ModelStatus:
+    from dataclasses import replace
+
     from mem.store import embeddings
 
     wanted = config.setting("model")
@@ -266,11 +268,13 @@ def _status(place: Path, *, check: bool) -> ModelStatus:
         pending=pending,
         calibration=_calibration(active) if active else None,
     )
-    return (
-        told
-        if choice == NONE.text or wanted.value == NONE.text
-        else _examined(told, choice, active, check=check)
-    )
+    if NONE.text in (choice, wanted.value):
+        return told
+    told = _examined(told, choice, active, check=check)
+    if not check or told.problem or parse(wanted.value).text == choice:
+        return told
+    # Whoever is about to go over to another model wants to know of that one.
+    return _examined(replace(told, reachable=False), wanted.value, None, check=True)
 
 
 def _examined(told: ModelStatus, choice: str, active: Model | None, *, check: bool) -> ModelStatus:

@@ -1210,10 +1210,14 @@ class Service:
     ) -> results.EntityChanged:
         """Merge an entity into another: observations, relations, names and rejections move along."""
         why = drafts.reason(reason)
+        with self._store.read() as db:
+            scope = self._scope(db, project, all_projects)
+            from_, to = (graph.find(db, reference, scope) for reference in (entity, into))
+        vectors = self._vectors.of_texts([graph.with_names_of(graph.described(to), from_).text])
         with self._change("entity-merge", why.text) as unit:
-            scope = self._scope(unit.db, project, all_projects)
             from_, to = (graph.find(unit.db, reference, scope) for reference in (entity, into))
             moved, related = merging.merge(unit, from_, to)
+            vectors.save(unit)
         return dataclasses.replace(
             self._entity_changed("merged", to.id), observations=moved, relations=related
         )

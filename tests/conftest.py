@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +30,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SOURCE = Path(mem.__file__).parent.parent
+
+# The processes that tests start read compiled modules, from a folder that goes with this run: where writing
+# them beside the source is switched off, each process would compile all of `mem` again.
+if "PYTHONPYCACHEPREFIX" not in os.environ:
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="mem-tests-compiled-")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 # What the shell of a developer or an agent may set, and what decides how a terminal is written to.
 _FOREIGN = re.compile(
@@ -172,12 +182,29 @@ def person(home: Path) -> Caller:
     return Caller(Actor(ActorKind.PERSON), Path.cwd())
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a store that has just been made; a copy of it is ready sooner than another one."""
+    path = tmp_path_factory.mktemp("empty") / "memory.db"
+    Store(path).close()
+    return path
+
+
 @pytest.fixture
-def memory(home: Path, fake_embedder: BagOfWords, person: Caller) -> Iterator[Service]:
-    """A service over a real store, with the fake embedder, for a person outside any project."""
+def new_store(home: Path, empty_store: Path) -> Iterator[Store]:
+    """A store of its own, with nothing in it."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    shutil.copyfile(empty_store, home / "memory.db")
+    (home / "memory.db").chmod(0o600)
     store = Store(home / "memory.db")
-    yield Service(store, fake_embedder, person)
+    yield store
     store.close()
+
+
+@pytest.fixture
+def memory(new_store: Store, fake_embedder: BagOfWords, person: Caller) -> Service:
+    """A service over a real store, with the fake embedder, for a person outside any project."""
+    return Service(new_store, fake_embedder, person)
 
 
 @pytest.fixture(scope="session")
@@ -187,8 +214,6 @@ def real_embedder() -> LocalEmbedder:
 
 
 @pytest.fixture
-def real_memory(home: Path, real_embedder: LocalEmbedder, person: Caller) -> Iterator[Service]:
+def real_memory(new_store: Store, real_embedder: LocalEmbedder, person: Caller) -> Service:
     """A service over a real store, with the bundled model, for a person outside any project."""
-    store = Store(home / "memory.db")
-    yield Service(store, real_embedder, person)
-    store.close()
+    return Service(new_store, real_embedder, person)

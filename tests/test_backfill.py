@@ -46,7 +46,7 @@ class Watched(BagOfWords):
     ) -> "NDArray[np.float32]":
         self.meanwhile()
         if self.gone_after is not None and len(self.asked) >= self.gone_after:
-            raise EmbeddingError("The model is gone.")
+            raise EmbeddingError("The model is gone.", hint="Bring it back.")
         for text in texts:
             if text in self.bad:
                 raise EmbeddingError(f"Nothing can be made of {len(text)} characters.")
@@ -233,7 +233,7 @@ def test_a_model_that_fails_altogether_stops_it_and_what_was_made_is_kept(
     facts(wordless, 100)
     model.gone_after = 40
     done = filler.backfill()
-    assert (done.stopped, done.failed, done.exit_status) == ("The model is gone.", (), 1)
+    assert (done.stopped, done.failed, done.exit_status) == ("The model is gone. Bring it back.", (), 1)
     assert done.embedded + done.waiting == 100
     assert 0 < done.embedded < 100
     assert sound(Service(filler._store, BagOfWords(), filler._caller))

@@ -201,6 +201,8 @@ def test_what_stands_in_the_way_is_named_and_left(
         backed_up(memory, Path("/proc/mem-backup.db"))
     with pytest.raises(Usage, match="keep is for"):
         backed_up(memory, tmp_path / "new.db", keep=1)
+    with pytest.raises(Usage, match="not written to standard output"):
+        backed_up(memory, Path("-"))
     monkeypatch.setattr(copies, "file_system", lambda folder: "nfs4")
     with pytest.raises(Usage, match="network file system"):
         backed_up(memory, tmp_path / "new.db")
@@ -727,6 +729,25 @@ def test_an_export_that_was_edited_or_cut_is_named_as_such(memory: Service, tmp_
     assert not cut.same
 
 
+def test_an_export_whose_header_or_records_were_bent_is_told_of(memory: Service, tmp_path: Path) -> None:
+    full(memory)
+    export, document = tmp_path / "all.jsonl", tmp_path / "all.json"
+    memory.export(str(export))
+    memory.export(str(document), format=ExportFormat.JSON)
+    whole = export.read_text()
+    for bent in ('{"kind":["bogus"]}', '{"kind":7}', '{"project":["shop"]}', '{"valid_at":7}'):
+        export.write_text(whole.replace('"counts"', f'"filters":{bent},"counts"', 1))
+        with pytest.raises(Usage, match="by its filter"):
+            memory.verify(str(export))
+    said = json.loads(document.read_text())
+    odd = [7, {}, {"record": "foreign"}, {"record": ["memory"]}]
+    for listed in (None, 7, {}, odd, [*said["records"], *odd]):
+        document.write_text(json.dumps(said | {"records": listed}))
+        compared = memory.verify(str(document))
+        assert "malformed" in {notice.code for notice in compared.warnings}, listed
+        assert not compared.same
+
+
 def test_a_file_that_is_neither_is_refused(memory: Service, tmp_path: Path) -> None:
     for said in ("", "notes\n", '{"a": 1}\n', "[1, 2]\n"):
         file = tmp_path / "notes.txt"
@@ -735,6 +756,33 @@ def test_a_file_that_is_neither_is_refused(memory: Service, tmp_path: Path) -> N
             memory.verify(str(file))
     with pytest.raises(Usage, match="is no file"):
         memory.verify(str(tmp_path / "nowhere"))
+
+
+def test_a_file_that_may_not_be_read_is_told_of(
+    memory: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "all.jsonl"
+    memory.export(str(file))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may read anything
+    with pytest.raises(Usage, match=r"all\.jsonl cannot be read: Permission denied"):
+        memory.verify(str(file))
+
+
+def test_a_limit_to_the_size_of_files_is_told_in_words(memory: Service, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    tell(memory, SECRET)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(MemError, match="the system does not let it be written whole"):
+            backed_up(memory, tmp_path / "big.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.glob("big.db*"))
 
 
 # What forget does about them
@@ -767,6 +815,25 @@ def test_forgetting_deletes_backups_and_exports_on_request(memory: Service, home
     assert (done.listed, done.rewritten) == ((str(notes),), (str(own),))
     assert names(home / "backups") == [Path(without.path).name]
     assert SECRET.encode() not in own.read_bytes()
+
+
+def test_an_export_with_a_text_too_short_to_look_for_is_found_by_its_record(
+    memory: Service, home: Path
+) -> None:
+    id_, other = tell(memory, "Whales sing"), tell(memory, "Ants march")
+    memory.observe("Quetzal", "Flies high")
+    lines, document = home / "all.jsonl", home / "all.json"
+    memory.export(str(lines))
+    memory.export(str(document), format=ExportFormat.JSON)
+    done = memory.forget([id_])
+    assert sorted(done.listed) == sorted([str(document), str(lines)])
+    assert sorted(memory.entity_forget("Quetzal").listed) == sorted([str(document), str(lines)])
+    later = home / "later.jsonl"  # mentions it in its log alone
+    memory.export(str(later))
+    again = memory.forget([done.uids[0]])
+    assert sorted(again.listed) == sorted([str(document), str(lines)])
+    done = memory.forget([other], backups=True)
+    assert sorted(done.deleted) == sorted([str(document), str(lines), str(later)])
 
 
 def test_a_backup_that_was_rewritten_counts_as_one_of_the_store(

@@ -16,7 +16,7 @@ from engines import Program, endpoint, says, set_up, with_body
 
 from mem.chat import command, engine
 from mem.chat import endpoint as endpoints
-from mem.chat.engine import ChatFailed
+from mem.chat.failure import ChatFailed
 from mem.context.hooks import ACTIVE
 from mem.errors import Unavailable, Usage
 

@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -550,3 +552,24 @@ def test_a_store_in_a_folder_that_is_not_there_is_refused_and_no_folder_is_made(
 
 def test_the_version_is_one_document_too(run_mem: Callable[..., Ran]) -> None:
     assert json.loads(run_mem("--version", "--json").stdout)["text"].startswith("mem ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file sizes are limited so on POSIX only")
+def test_an_answer_that_is_cut_off_without_buffering_is_no_success(
+    run_mem: Callable[..., Ran], home: Path, tmp_path: Path
+) -> None:
+    assert run_mem("store", "-", stdin=b"word " * 18_000).code == 0
+
+    def at_most() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+
+    with (tmp_path / "out").open("wb") as out:
+        ran = subprocess.run(
+            [sys.executable, "-m", "mem", "get", "1"],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            env=process_environment({"PYTHONUNBUFFERED": "1"}),
+            preexec_fn=at_most,
+        )
+    assert ran.returncode == 1
+    assert ran.stderr.decode().startswith("mem: Cannot write to standard output")

@@ -260,8 +260,9 @@ def test_a_damaged_file_is_named_in_one_line(
 def test_a_damaged_file_without_sums_is_still_one_line(model_copy: Path) -> None:
     (model_copy / "SHA256SUMS").unlink()
     replace(model_copy, "model.onnx", b"not a model")
-    with pytest.raises(EmbeddingError, match=r"model\.onnx|SHA256SUMS") as caught:
+    with pytest.raises(EmbeddingError, match=r"model\.onnx") as caught:
         LocalEmbedder(model_copy).ready()
+    assert "SHA256SUMS" not in str(caught.value)  # it is not what keeps the model from loading
     assert "\n" not in str(caught.value)
 
 

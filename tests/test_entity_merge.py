@@ -68,6 +68,7 @@ def test_observations_relations_and_names_move_along(memory: Service) -> None:
     # Of Ana, one step out, something comes too, after what is of the entity itself.
     assert [hit.memory.entity for hit in hits] == ["invoices", "invoices", "Ana"]
     assert memory.doctor().sound
+    assert memory.stats().vectors_pending == 0
 
 
 def test_a_chain_of_merges_leads_to_the_last(memory: Service) -> None:

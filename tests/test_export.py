@@ -27,7 +27,7 @@ from mem.cli.beside import notes
 from mem.document import document
 from mem.errors import MemError, Refused, Usage
 from mem.exchange import exporting
-from mem.exchange.records import (
+from mem.records.format import (
     FIELDS,
     HOME_OPERATIONS,
     KEYS,
@@ -613,9 +613,17 @@ def test_markdown_tells_statuses_and_what_belongs_together(full: Service) -> Non
     assert then.splitlines()[2:] == [then.splitlines()[2]] and "nothing" in then
 
 
+def test_markdown_for_people_does_not_come_in_again(full: Service, tmp_path: Path) -> None:
+    shown = tmp_path / "shown.md"
+    full.export(str(shown), format=ExportFormat.MARKDOWN)
+    with pytest.raises(Usage, match="cannot be imported") as caught:
+        full.import_(str(shown))
+    assert "mem export" in caught.value.hint
+
+
 def test_markdown_takes_the_same_parts(full: Service) -> None:
     text = streamed(full, format=ExportFormat.MARKDOWN, project="shop").decode()
-    assert "Redis 7" in text and "project: shop." in text
+    assert "Redis 7" in text and ". project: shop.\n" in text
     assert "vault" not in text and "moon" not in text and "Ana" not in text.replace("tell Ana", "")
 
 

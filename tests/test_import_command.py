@@ -33,7 +33,7 @@ def test_a_file_comes_in_and_again_changes_nothing(run_mem: Run, tmp_path: Path)
 
 def test_it_says_that_texts_wait_for_their_vectors(run_mem: Run, tmp_path: Path) -> None:
     ran = run_mem("import", notes(tmp_path / "notes.jsonl", "We use Postgres"))
-    assert ran.err == "1 texts cannot be found by meaning yet: mem backfill\n"
+    assert ran.err == "1 text cannot be found by meaning yet: mem backfill\n"
 
 
 def test_a_dry_run_names_every_record(run_mem: Run, tmp_path: Path) -> None:
@@ -70,6 +70,12 @@ def test_standard_input_is_read(run_mem: Run) -> None:
     empty = run_mem("import", "-", stdin=b"")
     assert empty.code == 2
     assert "Standard input is empty" in empty.err
+
+
+def test_a_source_that_holds_nothing_says_so(run_mem: Run) -> None:
+    for nothing in (b"# Notes\n", run_mem("export").out.encode()):
+        ran = run_mem("import", "-", stdin=nothing)
+        assert (ran.code, ran.out, ran.err) == (0, "", "There is no record in it.\n")
 
 
 def test_what_cannot_be_imported_is_said_in_one_line(run_mem: Run, tmp_path: Path) -> None:

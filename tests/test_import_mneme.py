@@ -16,6 +16,8 @@ import pytest
 
 from mem.exchange.mneme import READER
 from mem.exchange.sources import Format, named_uid
+from mem.service import Service
+from mem.values import Memory, Status
 
 SAMPLE = Path(__file__).parent / "data" / "mneme-sample.gz"
 
@@ -223,3 +225,82 @@ def test_a_file_with_a_log_is_read_with_it_and_stays_as_it_is(sample: Path, tmp_
     assert "Changed in the log" in titles
     assert before == {name: (tmp_path / name).read_bytes() for name in before}
     db.close()
+
+
+def test_the_sample_is_in_the_store_with_all_that_it_says(
+    memory: Service, sample: Path, rows: dict[int, dict[str, Any]]
+) -> None:
+    answer = memory.import_(str(sample))
+    assert answer.applied and not answer.bad
+    assert answer.counts["memory"] == {"added": 35, "merged": 1}
+    held = {one.extra["mneme"].get("rowid"): one for one in _held(memory)}
+    for number, row in rows.items():
+        one = held[number]
+        assert (one.content, one.title, one.category) == (row["content"], row["summary"], row["category"])
+        assert (one.importance, one.layer, one.level) == (
+            row["importance"],
+            row["memory_type"],
+            row["memory_level"],
+        )
+        assert (one.recorded_at, one.event_time) == (_instant(row["created_at"]), _instant(row["event_time"]))
+        assert (one.expires_at, list(one.tags)) == (_instant(row["expires_at"]), json.loads(row["tags"]))
+    first, second, third = (held[number] for number in (20, 21, 22))
+    assert (first.status, first.superseded_by, first.valid_to) == ("superseded", second.id, second.valid_from)
+    assert (second.status, second.superseded_by, second.valid_to) == (
+        "superseded",
+        third.id,
+        third.valid_from,
+    )
+    assert memory.history(str(third.id)).chain == (first.id, second.id, third.id)
+    assert (held[12].status, held[12].status_reason) == ("archived", "expired")
+    assert (held[27].status, held[27].superseded_by, held[27].status_reason) == (
+        "superseded",
+        held[26].id,
+        "same content",
+    )
+
+
+def test_importing_the_sample_again_adds_nothing(memory: Service, sample: Path) -> None:
+    memory.import_(str(sample))
+    before = memory.stats(all_projects=True)
+    again = memory.import_(str(sample))
+    assert again.counts["memory"] == {"identical": 36}
+    assert {action for said in again.counts.values() for action in said} <= {"identical", "skipped"}
+    assert again.event is None
+    assert memory.stats(all_projects=True).by_status == before.by_status
+
+
+def test_what_the_sample_rejected_stays_out_and_what_waits_can_be_approved(
+    memory: Service, sample: Path
+) -> None:
+    memory.import_(str(sample))
+    refused = memory.store("guest host says the pump room is on level two")
+    assert refused.action == "refused"
+    assert refused.refusal is not None and "unverified" in refused.refusal.reason
+    [waiting] = memory.review_().proposals
+    assert waiting.memory.content == "Guest host guesses the tide table is in feet."
+    memory.approve([str(waiting.memory.id)])
+    assert memory.get([str(waiting.memory.id)]).memories[0].status == "active"
+
+
+def test_vectors_of_the_same_model_are_taken_over_and_junk_waits(real_memory: Service, sample: Path) -> None:
+    answer = real_memory.import_(str(sample))
+    counted = answer.counts["vector"]
+    assert counted["added"] > 0
+    untitled = {one.content for one in _held(real_memory) if one.title is None}
+    offered = {one["text"] for one in _records(sample, "vector").values()}
+    assert counted["added"] == len(untitled & offered)
+    assert real_memory.recall("how often does the gate code change?").mode == "hybrid"
+    assert answer.pending > 0
+
+
+def test_vectors_of_a_model_that_is_another_one_are_passed_over(memory: Service, sample: Path) -> None:
+    answer = memory.import_(str(sample))
+    assert answer.counts["vector"] == {"skipped": 28}
+
+
+def _held(memory: Service) -> list[Memory]:
+    found = list(memory.list_(all_projects=True, expired=True, limit=100).memories)
+    for status in Status:
+        found += memory.list_(all_projects=True, status=[status], limit=100).memories
+    return list({one.id: one for one in found}.values())

@@ -19,8 +19,8 @@ from wall_clock import WallClock
 
 from mem.caller import Caller
 from mem.errors import Refused, Usage
-from mem.exchange.records import RecordKind
-from mem.exchange.versions import History, history, union
+from mem.records.format import RecordKind
+from mem.records.versions import History, history, union
 from mem.results import Action
 from mem.store import events
 from mem.values import SayingAction, Status

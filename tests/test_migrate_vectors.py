@@ -436,6 +436,22 @@ def test_none_is_no_model_to_go_over_to(memory: Service) -> None:
 # On the command line
 
 
+def test_a_model_whose_files_are_not_what_it_says_of_them_is_refused(
+    memory: Service, tmp_path: Path, home: Path
+) -> None:
+    tell(memory, "The API listens on port 8081")
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    for file in bundled_model().iterdir():
+        (folder / file.name).symlink_to(file)
+    (folder / "tokenizer_config.json").unlink()
+    (folder / "tokenizer_config.json").write_text("{}")
+    with pytest.raises(EmbeddingError, match=r"tokenizer_config\.json is damaged") as caught:
+        memory.migrate_vectors(to=f"directory:{folder}")
+    assert "mem model verify" in caught.value.hint
+    assert [row["active"] for row in records(home, "models")] == [1]
+
+
 def test_from_the_bundled_model_to_a_folder_and_what_the_setting_says(
     run_mem: Run, tmp_path: Path, home: Path
 ) -> None:

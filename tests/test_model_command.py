@@ -15,6 +15,7 @@ from test_worker import Memory, eventually, memory_in
 from mem import chosen_model, config
 from mem.caller import Caller
 from mem.chosen_model import Action
+from mem.cli.models import rows
 from mem.embed import EmbeddingError
 from mem.errors import Usage
 from mem.paths import bundled_model
@@ -56,6 +57,7 @@ def test_the_list_marks_what_is_used_and_what_is_wanted(memory: Service, folder:
     assert isinstance(listed, KnownModels)
     marked = {one.choice: (one.active, one.wanted) for one in listed.models if one.active or one.wanted}
     assert marked == {"bundled": (True, False), f"directory:{folder}": (False, True)}
+    assert not any("Prefixes" in cell for row in rows(listed) for cell in row)
     choices = [one.choice for one in listed.models]
     assert {"none", "endpoint", "fastembed:BAAI/bge-small-en-v1.5"} < set(choices)
     assert len(choices) == len(set(choices))
@@ -83,7 +85,7 @@ def test_what_is_stronger_than_the_file_is_named(home: Path, monkeypatch: pytest
 
 def test_a_model_that_has_to_be_fetched_says_so_and_then_is_there(hub: Hub) -> None:
     used = run("use", TINY)
-    assert f"mem model fetch {TINY}" in used.problem
+    assert used.problem.count(f"mem model fetch {TINY}") == 1
     assert run("status").problem == used.problem
     assert run("verify").exit_status == 1
     fetched = run("fetch", TINY.casefold())
@@ -135,6 +137,23 @@ def test_a_service_is_called_only_by_a_check(home: Path, monkeypatch: pytest.Mon
     assert (checked.reachable, checked.exit_status) == (False, 1)
     assert checked.problem
     assert "top-secret" not in f"{checked}"
+
+
+def test_a_check_asks_the_model_that_is_wanted_too(
+    real_memory: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_memory.store("Herons stand in the pond")
+    assert run("status", check=True).reachable is True
+    monkeypatch.setenv("EMBEDDING_API_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    run("use", "endpoint")
+    assert run("status").problem == ""
+    checked = run("status", check=True)
+    assert (checked.active, checked.reachable, checked.exit_status) == ("bundled", False, 1)
+    assert "127.0.0.1" in checked.problem
+    run("use", TINY)
+    checked = run("status", check=True)
+    assert (checked.reachable, checked.problem.count(f"mem model fetch {TINY}")) == (False, 1)
 
 
 def test_the_status_tells_both_models_and_what_waits(memory: Service, home: Path, person: Caller) -> None:

@@ -94,7 +94,7 @@ def test_a_static_model_makes_vectors_without_a_warning(hub: Hub, capfd: pytest.
 
 
 def test_a_model_that_was_not_fetched_says_how(hub: Hub) -> None:
-    with pytest.raises(EmbeddingError, match=f"not fetched: mem model fetch {TINY}"):
+    with pytest.raises(EmbeddingError, match=rf"not fetched \(mem model fetch {TINY}\)"):
         NamedEmbedder(TINY)
     fetch(TINY)
     (folder(TINY) / "tokenizer.json").unlink()

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from mem.chat.engine import ChatFailed
+from mem.chat.failure import ChatFailed
 from mem.context.hooks import ACTIVE
 from mem.paths import private_folder
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from mem.chat.engine import ChatFailed
+from mem.chat.failure import ChatFailed
 from mem.errors import Usage
 
 LARGEST = 4 << 20  # bytes of an answer

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from mem import config
+from mem.chat.failure import ChatFailed
 from mem.context.fence import neutral, strip_fenced
 from mem.errors import Unavailable, Usage
 from mem.paths import expanded, places
@@ -27,12 +28,6 @@ CLAUDE_BEFORE = "CLAUDE_BIN"
 _MODEL_BEFORE_DEFAULT = "gpt-4o-mini"
 _OPENING, _CLOSING = "<notes-to-read>", "</notes-to-read>"
 _FENCE = "```"
-
-
-class ChatFailed(Unavailable):
-    """The engine gave no answer that can be used; nothing was stored of it."""
-
-    code = "chat_failed"
 
 
 class Chat(Protocol):

@@ -39,7 +39,7 @@ LONG = frozenset(("backfill", "import", "migrate-vectors"))  # those that say ho
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _EPILOG = (
     "Exit status: 0 done (also: nothing found), 1 failed or partial, 2 usage, 3 no such id, "
-    "4 refused by a rule, 5 store unusable."
+    "4 refused by a rule, 5 store unusable, 130 interrupted."
 )
 _METAVARS = {Shape.INTEGER: "INTEGER", Shape.NUMBER: "NUMBER", Shape.RECORD: "FILE"}
 

@@ -26,10 +26,13 @@ def notes(answer: Imported) -> Iterator[str]:
     if len(told) > MOST_TOLD:
         yield f"There are {len(told) - MOST_TOLD:,} more remarks; --json has them."
     yield from _about_bad(answer)
+    if not answer.counts:
+        yield "There is no record in it."
     if answer.left_out:
         yield f"{answer.left_out:,} more records than these were neither just added nor identical."
     if answer.applied and answer.pending:
-        yield f"{answer.pending:,} texts cannot be found by meaning yet: mem backfill"
+        texts = "1 text" if answer.pending == 1 else f"{answer.pending:,} texts"
+        yield f"{texts} cannot be found by meaning yet: mem backfill"
 
 
 def _about_bad(answer: Imported) -> Iterator[str]:

@@ -91,7 +91,7 @@ def notes(answer: Answer) -> Iterator[str]:
             elif len(answer.entities) < answer.total:
                 yield f"{len(answer.entities)} of {answer.total}; --limit and --offset show more."
         case EntityChanged(action="merged"):
-            yield f"{answer.observations} observations and {answer.relations} relations moved along."
+            yield f"Moved along: observations {answer.observations}, relations {answer.relations}."
         case Sayings(warnings=(_, *_)):
             yield from (notice.message for notice in answer.warnings)
             yield from looking_back.notes(answer)

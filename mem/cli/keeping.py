@@ -28,7 +28,7 @@ def notes(answer: BackedUp | RestoredBackup | Verified) -> Iterator[str]:
     yield from (notice.message for notice in answer.warnings)
     match answer:
         case RestoredBackup(forgotten=count) if count:
-            yield f"{count} rows that were forgotten since were erased again."
+            yield f"Rows that were forgotten since, and erased again: {count}."
         case _:
             pass
 

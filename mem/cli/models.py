@@ -1,5 +1,6 @@
 """The rows and notes of `mem model`."""
 
+import re
 from collections.abc import Iterator
 
 from mem.results import KnownModel, KnownModels, ModelCalibration, ModelFiles, ModelStatus, ModelUsed
@@ -8,6 +9,8 @@ Row = tuple[str, ...]
 Answer = KnownModels | ModelUsed | ModelFiles | ModelStatus | ModelCalibration
 
 NONE = "none"
+# What fastembed says of a model's prefixes is nobody's care: `mem` sets them.
+_PREFIXES = re.compile(r"[,.] Prefixes .*| truncation|(?<=\d) input(?= tokens)")
 
 
 def rows(answer: Answer) -> Iterator[Row]:
@@ -64,7 +67,7 @@ def _known(model: KnownModel) -> Row:
     marks = [name for name, holds in (("active", model.active), ("wanted", model.wanted)) if holds]
     state = ", ".join(marks) or ("here" if model.here else "to be fetched")
     size = f"{model.size / 1e6:.0f} MB" if model.size else ""
-    return model.choice, state, str(model.dimensions or ""), size, model.description
+    return model.choice, state, str(model.dimensions or ""), size, _PREFIXES.sub("", model.description)
 
 
 def _status(answer: ModelStatus) -> Iterator[Row]:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO, TextIOWrapper
+from io import BytesIO, RawIOBase, TextIOWrapper
 from typing import TextIO
 
 from mem.cli.beside import notes
@@ -163,9 +163,17 @@ def is_terminal() -> bool:
 
 def _write(text: str) -> None:
     with _writing():
-        if sys.stdout is not None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+        if sys.stdout is None:
+            return
+        below = getattr(sys.stdout, "buffer", None)
+        if isinstance(below, RawIOBase):
+            # PYTHONUNBUFFERED: one call may write less than it was given, and the text layer does not look.
+            left = memoryview(text.encode(sys.stdout.encoding, sys.stdout.errors or "strict"))
+            while left:
+                left = left[below.write(left) or 0 :]
+            return
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def _passed_on(answer: Streamed) -> Exported:

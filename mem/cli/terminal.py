@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 LONGEST = 400  # characters of a hit's text; `mem get` shows it in full
-WIDEST, NARROWEST = 30, 20  # cells of a column before the last one, and of the last one
+WIDEST, NARROWEST = 30, 20  # cells of a column before the last one, at least; and of the last one
 
 
 def show(
@@ -170,7 +170,8 @@ def _grid(answer: Answer, width: int, *, cut: bool) -> Table:
 
     lines = [[visible(cell) for cell in row] for row in rows(answer)]
     *short, _ = zip_longest(*lines, fillvalue="") if lines else [()]
-    widths = [min(WIDEST, max(map(cell_len, column))) for column in short]
+    widest = max(WIDEST, 2 * width // 5)
+    widths = [min(widest, max(map(cell_len, column))) for column in short]
     left = max(NARROWEST, width - sum(widths) - 2 * len(widths))
     table = Table.grid(padding=(0, 2, 0, 0))
     for wide in widths:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mem.embed.embedder import EmbeddingError, Role
-from mem.embed.files import missing_files, verify_files
+from mem.embed.files import checksums, missing_files, verify_files
 from mem.embed.forms import Form, unusable
 from mem.embed.gate import QueryFirstGate
 
@@ -54,7 +54,8 @@ class Engine:
             # fastembed asks for all that the model reads; what is cut off stays readable in `overflowing`.
             self._tokenizer.enable_truncation(max_length=form.run_tokens)
         except Exception as err:
-            problems = verify_files(directory, form.needed)
+            # A folder of the user's own need not say what its files should be.
+            problems = verify_files(directory, form.needed) if checksums(directory) else []
             reason = problems[0] if problems else (str(err).strip().splitlines() or [type(err).__name__])[0]
             raise unusable(directory, reason) from err
         self._lanes = lanes

@@ -103,15 +103,13 @@ class NamedEmbedder(OnDiskEmbedder):
 
     def __init__(self, name: str, *, threads: int = 2) -> None:
         directory = folder(name)
-        hint = f"Run `mem model fetch {name}`."
+        fetch, hint = f"mem model fetch {name}", "Fetch it, or choose another one: mem model list"
         if not (directory / DESCRIPTION).is_file():
-            raise EmbeddingError(f"The model {name} is not fetched: mem model fetch {name}", hint=hint)
+            raise EmbeddingError(f"The model {name} is not fetched ({fetch}).", hint=hint)
         form = read_form(directory, name)
         if missing := missing_files(directory, (*form.needed, *_external(described(directory)), SUMS)):
-            reason = f"{missing[0]} is missing"
-            raise EmbeddingError(
-                f"The model {name} is not fetched completely ({reason}): mem model fetch {name}", hint=hint
-            )
+            reason = f"{missing[0]} is missing: {fetch}"
+            raise EmbeddingError(f"The model {name} is not fetched completely ({reason}).", hint=hint)
         self._called = form.known_as or name
         super().__init__(form, threads)
 

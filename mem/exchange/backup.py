@@ -42,6 +42,8 @@ def back_up(store: Store, places: Places, target: Path | None, *, keep: int | No
     if target is not None:
         if keep is not None:
             raise Usage("keep is for backups without a name.", hint="Leave FILE out: mem backup --keep 7")
+        if target.name == "-":
+            raise Usage("A backup is not written to standard output.", hint="Name a file: mem backup FILE")
         copies.require_free(target)
     else:
         private_folder(places.data)

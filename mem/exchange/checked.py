@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mem.exchange.records import RecordKind
+from mem.records.format import RecordKind
 from mem.results import Refusal
 from mem.values import Notice
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from mem.errors import Usage
 from mem.exchange.lines import LONGEST
-from mem.exchange.records import FORMAT, HEADER, VERSION, Header, Tally, encode, read_header
 from mem.exchange.sources import Format, Found, Reader
+from mem.records.format import FORMAT, HEADER, VERSION, Header, Tally, encode, read_header
 
 _LARGEST_DOCUMENT = 512 << 20  # bytes; a document of JSON is read at once
 _BLANK = b" \t\r\n"

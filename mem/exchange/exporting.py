@@ -22,7 +22,7 @@ from mem import clock
 from mem.document import encode as encode_document
 from mem.errors import MemError, Refused, Usage
 from mem.exchange import markdown
-from mem.exchange.records import FORMAT, HEADER, VERSION, Header, Tally, line
+from mem.records.format import FORMAT, HEADER, VERSION, Header, Tally, line
 from mem.results import Exported
 from mem.store import carried
 from mem.store.connect import Store
@@ -102,7 +102,7 @@ def write(
                 with _writing(name):
                     spool.write(part)
         with _writing(name):
-            size = sum(map(out.write, written.parts(spool)))
+            size = sum(_put(out, part) for part in written.parts(spool))
     return Exported(name, format_, written.counts, size, written.digest, selection.filters)
 
 
@@ -192,6 +192,14 @@ def _keep_name(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _put(out: BinaryIO, part: bytes) -> int:
+    """Write all of it: one call may take less where Python does not buffer standard output."""
+    left = memoryview(part)
+    while left:
+        left = left[out.write(left) :]
+    return len(part)
 
 
 @contextmanager

@@ -8,9 +8,12 @@ from typing import Any
 from mem import clock
 from mem.clock import Edge
 from mem.errors import Usage
+from mem.records.format import UNKNOWN_FIELDS
+from mem.records.versions import UNRESOLVED
 
 LONGEST_LABEL = 500  # characters of what has no limit of its own: a client, a session's name at its host
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_LINKS = frozenset(("event", "entity", "session", "superseded_by", "merged_into"))
 _HEX = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 Record = Mapping[str, Any]
@@ -95,6 +98,17 @@ def texts(record: Record, name: str) -> list[str]:
     return value
 
 
+def require_shape(record: Record) -> None:
+    """See that what is nested can be walked through, and that `mem` reads its own marks in extra."""
+    for name in ("versions", "usage"):
+        listed = record.get(name)
+        if listed is not None and not _is_objects(listed):
+            raise Malformed(f"{name} must be a list of objects.")
+        for nested in listed or ():
+            _require_extra(nested)
+    _require_extra(record)
+
+
 def mapping(record: Record, name: str) -> dict[str, Any]:
     """An object of JSON."""
     value = record.get(name)
@@ -134,6 +148,21 @@ def told(value: Any) -> str:
     from mem.operations import shortened
 
     return f"'{shortened(value)}'" if isinstance(value, str) else shortened(repr(value))
+
+
+def _require_extra(record: Record) -> None:
+    extra = mapping(record, "extra")
+    if UNKNOWN_FIELDS in extra:
+        raise Malformed(f"extra holds {UNKNOWN_FIELDS}, which is for what newer versions write beside it.")
+    waiting = mapping(extra, UNRESOLVED)
+    if unknown := waiting.keys() - _LINKS:
+        raise Malformed(f"{UNRESOLVED} names {told(min(unknown))}, which refers to nothing.")
+    for name in waiting:
+        uid(waiting, name, required=True)
+
+
+def _is_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
 
 def _is_text(value: Any) -> bool:

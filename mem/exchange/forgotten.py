@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mem.exchange.records import RecordKind
-from mem.exchange.versions import History, Said, Version
+from mem.records.format import RecordKind
+from mem.records.versions import History, Said, Version
 from mem.store import arriving
 from mem.store.arrivals import Arrivals
 

@@ -23,10 +23,10 @@ from mem.exchange import admitting, planning
 from mem.exchange.adopting import Adoption
 from mem.exchange.merging import Merge, MergeAction, Outcome
 from mem.exchange.planning import Plan
-from mem.exchange.records import RecordKind
 from mem.exchange.sources import Format
 from mem.exchange.validation import Checker
 from mem.paths import Places, places
+from mem.records.format import RecordKind
 from mem.results import Imported, ImportOutcome, Refusal
 from mem.search import entities as entity_search
 from mem.search import index
@@ -77,7 +77,7 @@ class Request:
 def run(store: Store, embedder: Embedder | None, request: Request) -> Imported:
     """Import a source; raises `Usage` for one that cannot be read or recognised, and `StoreUnusable`."""
     with Staging() as staging:
-        path = request.path if request.stdin is None else _spooled(request.stdin, staging.folder)
+        path = _at_hand(request, staging.folder)
         reader = planning.reader_for(path, request.format)
         at = clock.to_text(clock.now())
         checker = Checker(reader.format, at, request.is_person, request.project)
@@ -310,8 +310,22 @@ def _outcome(staged: Staged, outcome: Outcome, kind: RecordKind, *, dry_run: boo
     )
 
 
-def _spooled(stream: IO[bytes], folder: Path) -> Path:
-    """What comes on a stream, in a file: it is read more than once."""
+def _at_hand(request: Request, folder: Path) -> Path:
+    """The source as something that can be read more than once, which a stream and a pipe cannot."""
+    if request.stdin is not None:
+        return _spooled(request.stdin, folder)
+    if not request.path.is_fifo():
+        return request.path
+    try:
+        with request.path.open("rb") as stream:
+            return _spooled(stream, folder, request.name)
+    except PermissionError as err:
+        told = f"Cannot read {request.name}: {err.strerror}."
+        raise Usage(told, hint="Name a file that can be read.") from err
+
+
+def _spooled(stream: IO[bytes], folder: Path, name: str = "Standard input") -> Path:
+    """What comes on a stream, in a file."""
     path = folder / "source"
     try:
         with path.open("xb") as file:
@@ -319,11 +333,11 @@ def _spooled(stream: IO[bytes], folder: Path) -> Path:
                 file.write(part)
     except OSError as err:
         raise StoreUnusable(
-            f"Standard input cannot be kept in {folder}: {err.strerror}.",
+            f"{name} cannot be kept in {folder}: {err.strerror}.",
             hint="Free some space, or set TMPDIR to a folder with room.",
         ) from err
     if not path.stat().st_size:
-        raise Usage("Standard input is empty.", hint="Name a file, or send one: mem import - < FILE")
+        raise Usage(f"{name} is empty.", hint="Name a file, or send one: mem import - < FILE")
     return path
 
 

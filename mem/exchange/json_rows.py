@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mem.exchange import dates
-from mem.exchange.records import VERSION_FIELDS, RecordKind
 from mem.exchange.sources import Format
+from mem.records.format import VERSION_FIELDS, RecordKind
 from mem.truth.drafts import LONGEST_PROJECT
 
 

@@ -27,8 +27,9 @@ from mem import clock
 from mem.errors import Usage
 from mem.exchange import dates
 from mem.exchange.json_rows import Row, Step, with_history
-from mem.exchange.records import RecordKind
+from mem.exchange.lines import parsed
 from mem.exchange.sources import Format, Found, Reader, kept_uid, named_uid
+from mem.records.format import RecordKind
 from mem.store.settings import GOAL, PROFILE
 from mem.truth.admission import ENDED, require_own_words
 from mem.truth.drafts import LONGEST_TAG, MOST_TAGS
@@ -54,7 +55,7 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 def _read(path: Path) -> Iterator[Found]:
     try:
-        data = _unwrapped(json.loads(path.read_text(encoding="utf-8-sig")))
+        data = _unwrapped(parsed(path.read_text(encoding="utf-8-sig")))
     except (ValueError, RecursionError) as err:
         yield Found("file", None, f"It is not JSON: {err}.")
         return
@@ -77,11 +78,11 @@ def _unwrapped(document: Any) -> dict[str, Any] | None:
         case {"data": inner} | {"result": inner} | {"structuredContent": inner} | {"content": inner}:
             return _unwrapped(inner)
         case {"type": "text", "text": str(text)}:
-            return _unwrapped(json.loads(text))
+            return _unwrapped(parsed(text))
         case [*items]:
             return next((found for item in items if (found := _unwrapped(item))), None)
         case str() if document.lstrip()[:1] in ("{", "["):
-            return _unwrapped(json.loads(document))
+            return _unwrapped(parsed(document))
     return None
 
 

@@ -26,9 +26,9 @@ _OBEYED = re.compile(r"[`*\[\]<]|\\(?=[!-/:-@\[-`{-~])|(?<!\w)_|_(?!\w)|~(?=~)")
 
 def heading(at: str, counts: Mapping[str, int], filters: Mapping[str, Any]) -> bytes:
     """The first lines: when it was written, what it holds, what was asked for."""
-    held = ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing"
-    asked = "".join(f" {name.replace('_', '-')}: {_listed(value)}." for name, value in filters.items())
-    return OPENING + f"{at}: {held}.{text(asked)}\n".encode()
+    held = ", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing"
+    asked = (f"{name.replace('_', '-')}: {_listed(value)}." for name, value in filters.items())
+    return OPENING + " ".join((f"{at}: {held}.", *map(text, asked))).encode() + b"\n"
 
 
 def lines(db: apsw.Connection, selection: Selection, counted: Counter[str], *, at: str) -> Iterator[bytes]:

@@ -4,12 +4,11 @@ The file has no ids and no dates: an entity is known by its name, an observation
 a relation by its ends and its type.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mem.exchange.lines import numbered
+from mem.exchange.lines import numbered, parsed
 from mem.exchange.sources import Format, Found, Reader, named_uid
 
 _SOURCE = Format.MEMORY_SERVER
@@ -31,7 +30,7 @@ def _recognises(path: Path, head: bytes) -> bool:
 def _read(path: Path) -> Iterator[Found]:
     for number, line in numbered(path):
         try:
-            item = json.loads(line)
+            item = parsed(line)
         except ValueError as err:
             yield Found(f"line {number}", None, f"It is no JSON: {err}.", number)
             continue

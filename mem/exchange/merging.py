@@ -5,7 +5,7 @@ How an import uses this:
     merge = Merge(has_vectors=store.has_vectors)     # one for the whole import
     with unit_of_work(store, "import", actor) as unit:      # one transaction after another
         merge.begin(unit)
-        for record in some:               # in the order of RecordKind; as `records.gathered`, and checked
+        for record in some:               # in the order of RecordKind; as `gathered` gives it, and checked
             outcome = merge.take(record)
         merge.settle()                    # always, before the indexes are refreshed
         entity_search.refresh(unit.db, unit.entity_ids)
@@ -28,10 +28,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from mem.exchange import versions
-from mem.exchange.records import IDENTITY, RecordKind, kind_of
 from mem.exchange.settlement import Settlement
-from mem.exchange.versions import History, Said, history
+from mem.records import versions
+from mem.records.format import IDENTITY, RecordKind, kind_of
+from mem.records.versions import History, Said, history
 from mem.results import Refusal
 from mem.search.mentions import key
 from mem.store import arriving
@@ -133,6 +133,9 @@ class Merge:
                     return Outcome(MergeAction.MALFORMED, whole.uid, reason=told)
                 number = self._relation(whole, row_id)
             case RecordKind.TOMBSTONE:
+                if self._arrivals.number("tombstones", whole.uid) not in (None, row_id):
+                    told = "It has the id of a rejection of something else."
+                    return Outcome(MergeAction.MALFORMED, whole.uid, reason=told)
                 number = self._tombstone(whole, row_id)
             case _:
                 number = self._settlement.place(whole, row_id)

@@ -14,7 +14,6 @@ What becomes what:
 """
 
 import base64
-import json
 import math
 import struct
 from collections.abc import Iterator, Mapping
@@ -26,6 +25,8 @@ from typing import Any
 import apsw
 
 from mem import clock
+from mem.errors import Usage
+from mem.exchange.lines import parsed
 from mem.exchange.sources import Format, Found, Reader, named_uid
 from mem.store import foreign_files
 from mem.truth.fingerprint import fingerprint, text_hash
@@ -69,7 +70,11 @@ def _recognises(path: Path, head: bytes) -> bool:
 
 def _read(path: Path) -> Iterator[Found]:
     with foreign_files.opened(path) as db:
-        line = _lined_up(db)
+        try:
+            line = _lined_up(db)
+        except KeyError as err:
+            told = f"{path} is no file of mneme: its rows have no {err}."
+            raise Usage(told, hint="Name another file.") from None
         yield from _entities(db)
         for row in foreign_files.rows(db, "memories"):
             place = f"memories {row['rowid']}"
@@ -357,7 +362,7 @@ def _plain(name: str, value: Any) -> Any:
         return base64.b64encode(value).decode()
     if name in _JSON and isinstance(value, str):
         try:
-            return json.loads(value)
+            return parsed(value)
         except ValueError:
             return value
     return value
@@ -370,7 +375,7 @@ def _vector(stored: Any) -> str:
         numbers = struct.unpack(f"<{len(stored) // 4}f", stored)
     elif isinstance(stored, str):
         try:
-            given = json.loads(stored)
+            given = parsed(stored)
             numbers = tuple(map(float, given)) if isinstance(given, list) else ()
             struct.pack(f"<{len(numbers)}f", *numbers)
         except (ValueError, TypeError, OverflowError):
@@ -382,7 +387,7 @@ def _vector(stored: Any) -> str:
 
 def _list(stored: Any) -> list[Any]:
     try:
-        found = json.loads(stored) if isinstance(stored, str) else stored
+        found = parsed(stored) if isinstance(stored, str) else stored
     except ValueError:
         return []
     return found if isinstance(found, list) else []

@@ -5,8 +5,8 @@ stands in the note's extra. A note without an id is known by its text, so that a
 """
 
 import csv
-import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 from mem import clock
 from mem.clock import Edge
 from mem.errors import Usage
-from mem.exchange.lines import numbered
+from mem.exchange.lines import numbered, parsed
+from mem.exchange.markdown import OPENING
 from mem.exchange.sources import Format, Found, Reader, kept_uid, named_uid
 from mem.truth.fingerprint import folded
 from mem.values import Category, Kind, Layer, Level
@@ -82,7 +83,7 @@ def _array(path: Path) -> Iterator[Found]:
     if path.stat().st_size > _LARGEST_ARRAY:
         raise Usage(f"{path} is too large for one JSON array.", hint="Write one object a line.")
     try:
-        items = json.loads(path.read_text(encoding="utf-8-sig"))
+        items = parsed(path.read_text(encoding="utf-8-sig"))
     except ValueError as err:
         yield Found(str(path), None, f"It is no JSON: {err}.")
         return
@@ -92,7 +93,7 @@ def _array(path: Path) -> Iterator[Found]:
 
 def _parsed(source: Format, line: str, number: int) -> Found:
     try:
-        item = json.loads(line)
+        item = parsed(line)
     except ValueError as err:
         return Found(f"line {number}", None, f"It is no JSON: {err}.", number)
     return _note(source, item, f"line {number}", number)
@@ -103,9 +104,13 @@ def _read_csv(path: Path) -> Iterator[Found]:
         sample = stream.read(4096)
         stream.seek(0)
         separator = max(",;\t", key=sample.split("\n")[0].count)
-        rows = csv.reader(stream, delimiter=separator)
+        rows = csv.reader(stream, delimiter=separator, strict=True)  # else an open quote takes all the rest
+        last = 0
         try:
             header = [column.strip().casefold() for column in next(rows, [])]
+            if twice := [name for name, count in Counter(header).items() if name and count > 1]:
+                yield Found("line 1", None, f"The header names {twice[0]} twice.", 1)
+                return
             last = rows.line_num
             for row in rows:
                 place, line, last = f"line {last + 1}", last + 1, rows.line_num
@@ -117,7 +122,8 @@ def _read_csv(path: Path) -> Iterator[Found]:
                 item = {name: cell for name, cell in zip(header, row, strict=False) if cell.strip()}
                 yield _note(Format.CSV, item, place, line)
         except csv.Error as err:
-            yield Found(f"line {rows.line_num}", None, f"It is no CSV: {err}.", rows.line_num)
+            told = f"It is no CSV: {err}; nothing is read from here on."
+            yield Found(f"line {last + 1}", None, told, last + 1)
 
 
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?P<text>.*)")
@@ -126,8 +132,17 @@ _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 
 def _read_markdown(path: Path) -> Iterator[Found]:
-    """Each item of a list is a note, with what is indented below it; without any item, each paragraph."""
-    has_items = any(_ITEM.fullmatch(line) for _, line in _raw(path))
+    """Each item of a list is a note, with what is indented below it; without any item, each paragraph.
+
+    Not mem's own export for people: its items say more than their texts, and some are rejected ones.
+    """
+    with path.open("rb") as stream:
+        if stream.read(len(OPENING)) == OPENING:
+            raise Usage(
+                f"{path} is an export of mem for people, which cannot be imported.",
+                hint="Export as JSON Lines: mem export FILE",
+            )
+    has_items = next(_items(_raw(path)), None) is not None
     split = _items if has_items else _paragraphs
     for number, heading, text in split(_raw(path)):
         item = {"content": text} | ({"title": heading} if heading else {})
@@ -138,9 +153,10 @@ _Block = tuple[int, str, str]  # its line, the heading that it stands under, its
 
 
 def _items(lines: Iterable[tuple[int, str]]) -> Iterator[_Block]:
-    heading, started, indent, text = "", 0, 0, list[str]()
+    heading, started, indent, text, fenced = "", 0, 0, list[str](), False
     for number, line in lines:
-        item, title = _ITEM.fullmatch(line), _HEADING.fullmatch(line)
+        fenced ^= bool(_FENCE.match(line))
+        item, title = (None, None) if fenced else (_ITEM.fullmatch(line), _HEADING.fullmatch(line))
         begins = item is not None and (not text or len(item["indent"]) <= indent)
         belongs = bool(text) and (not line.strip() or line[:1] in " \t" or item is not None)
         if text and (begins or not belongs):
@@ -237,7 +253,7 @@ def _convert(record: dict[str, Any], left: dict[str, Any]) -> tuple[str, ...]:
 def _number(value: Any) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

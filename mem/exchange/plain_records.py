@@ -7,6 +7,7 @@ from typing import Any
 
 from mem.exchange import fields
 from mem.exchange.fields import Malformed
+from mem.records.format import FOREIGN_KINDS, HEADER, kind_of
 from mem.store.events import canonical, misfit
 from mem.values import ActorKind
 
@@ -64,6 +65,8 @@ def vector(record: dict[str, Any]) -> dict[str, Any]:
 def foreign(record: dict[str, Any]) -> dict[str, Any]:
     """A row of another program."""
     source, table = (fields.label(record, name, required=True) for name in ("source", "table"))
+    if source == FOREIGN_KINDS and (table == HEADER or kind_of({"record": table}) is not None):
+        raise Malformed(f"A {table} is no row of another program.")
     return {"record": "foreign", "source": source, "table": table, "row": fields.mapping(record, "row")}
 
 

@@ -15,9 +15,10 @@ import apsw
 from mem.errors import Usage
 from mem.exchange.checked import Checked, events_of
 from mem.exchange.fields import Malformed
-from mem.exchange.records import RecordKind
+from mem.exchange.lines import NO_UTF_8, TOO_DEEP
 from mem.exchange.sources import Format, Found, Reader
 from mem.exchange.validation import Checker
+from mem.records.format import RecordKind
 from mem.results import BadRecord
 from mem.store import imports
 from mem.store.connect import Store
@@ -64,6 +65,11 @@ def reader_for(path: Path, format_: Format | None) -> Reader:
         with _reading(path):
             if reader.recognises(path, head):
                 return reader
+    if not head and not path.is_dir():
+        raise Usage(f"{path} is empty.", hint="Name a file that holds something.")
+    if head.startswith(b"SQLite format 3"):
+        way = "Of a store of mem, import an export: mem --db FILE export - | mem import -"
+        raise Usage(f"{path} is a SQLite database, but none of mneme.", hint=way)
     tried = ", ".join(reader.format for reader in known)
     raise Usage(f"The format of {path} is not recognised; tried: {tried}.", hint="Name it: --format FORMAT")
 
@@ -126,8 +132,8 @@ def _stage(made: Plan, checker: Checker, staging: Staging, found: Found, number:
     try:
         checked = checker.check(record)
         body = _encoded(checked)
-    except (Malformed, orjson.JSONEncodeError) as err:
-        made.reject(place, line, str(err), kind)
+    except (Malformed, orjson.JSONEncodeError, RecursionError) as err:
+        made.reject(place, line, _why(err), kind)
         return
     told = [*(Notice("source", text) for text in found.notices), *checked.notices]
     staged = Staged(
@@ -148,6 +154,13 @@ def _stage(made: Plan, checker: Checker, staging: Staging, found: Found, number:
     made.without_project += checked.takes_project
     if checked.kind is RecordKind.VECTOR and not checked.record["model"] and len(made.unnamed) < SAMPLES:
         made.unnamed.append(checked.record)
+
+
+def _why(err: Exception) -> str:
+    """What is wrong with a record, in words that its writer knows."""
+    if isinstance(err, RecursionError) or "Recursion" in str(err):
+        return TOO_DEEP
+    return NO_UTF_8 if "surrogates" in str(err) else str(err)
 
 
 def _repeated(

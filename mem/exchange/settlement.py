@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import apsw
 
 from mem.exchange.forgotten import Forgotten
-from mem.exchange.records import RecordKind
-from mem.exchange.versions import History, Said
+from mem.records.format import RecordKind
+from mem.records.versions import History, Said
 from mem.search import entities as entity_index
 from mem.search import index
 from mem.store import arriving, entities, erasure, tombstones

@@ -1,9 +1,9 @@
 """Where an import comes from: one reader per format, each giving records in the shape of mem's own export.
 
 A reader opens its source read-only and yields `Found`, in any order: what is good as a record of the export
-format (see `records`), what is not with the reason. A record needs only what its kind cannot do without;
-the import fills in the rest. An id that is no UUID becomes `named_uid` of its format, so that the same source
-gives the same ids again, on every machine.
+format (see `mem.records.format`), what is not with the reason. A record needs only what its kind cannot do
+without; the import fills in the rest. An id that is no UUID becomes `named_uid` of its format, so that the
+same source gives the same ids again, on every machine.
 """
 
 from collections.abc import Callable, Iterator
@@ -55,9 +55,13 @@ class Reader:
 
 def named_uid(source: Format, name: str) -> str:
     """The UUID of something that another format calls by a name of its own: UUIDv5 of format and name."""
-    import uuid  # not above: the service knows the formats, and a hook pays for every import
+    import hashlib  # not above: the service knows the formats, and a hook pays for every import
+    import uuid
 
-    return str(uuid.uuid5(uuid.UUID(_NAMESPACE), f"{source}:{name}"))
+    # As `uuid.uuid5`, which takes no lone surrogates; a record that holds any is refused later, by its line.
+    named = f"{source}:{name}".encode("utf-8", "surrogatepass")
+    digest = hashlib.sha1(uuid.UUID(_NAMESPACE).bytes + named, usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=5))
 
 
 def kept_uid(source: Format, given: str) -> str:

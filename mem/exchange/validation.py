@@ -22,8 +22,8 @@ from mem.exchange import fields, plain_records
 from mem.exchange.checked import Checked, events_of
 from mem.exchange.fields import Malformed
 from mem.exchange.gate import Gate
-from mem.exchange.records import HOME_OPERATIONS, RecordKind, foreign_digest, gathered, kind_of
 from mem.exchange.sources import Format, named_uid
+from mem.records.format import HOME_OPERATIONS, RecordKind, foreign_digest, gathered, kind_of
 from mem.results import Refusal
 from mem.store.settings import GOAL, PROFILE
 from mem.store.tombstones import Grave
@@ -113,6 +113,7 @@ class Checker:
         """The record as it may be merged; its secrets stay if they are `allowed`. Raises `Malformed`."""
         if not isinstance(given.get("record"), str):
             raise Malformed("It does not say what kind of record it is.")
+        fields.require_shape(given)
         record = gathered(given)
         kind = kind_of(record)
         if kind is None:

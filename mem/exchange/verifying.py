@@ -13,7 +13,16 @@ from typing import Any
 import apsw
 
 from mem.errors import Usage
-from mem.exchange.records import KEYS, RecordKind, Tally, encode, foreign_digest, kind_of, read_header
+from mem.records.format import (
+    KEYS,
+    Header,
+    RecordKind,
+    Tally,
+    encode,
+    foreign_digest,
+    kind_of,
+    read_header,
+)
 from mem.results import Compared, Verified
 from mem.store import carried, copies, migrations
 from mem.store.connect import Store
@@ -135,8 +144,11 @@ def _key(record: Record, digest: bytes) -> Key:
 def _opened(store: Store, file: Path) -> Iterator[_File]:
     if not file.is_file():
         raise Usage(f"{file} is no file.", hint="Name a backup or an export.")
-    with file.open("rb") as stream:
-        is_store = stream.read(len(_MAGIC)) == _MAGIC
+    try:
+        with file.open("rb") as stream:
+            is_store = stream.read(len(_MAGIC)) == _MAGIC
+    except OSError as err:
+        raise Usage(f"{file} cannot be read: {err.strerror}.", hint="Name a backup or an export.") from err
     if not is_store:
         yield _export(file)
         return
@@ -163,9 +175,10 @@ def _export(file: Path) -> _File:
     header = None if said is None else read_header(said)
     if said is None or header is None:
         raise Usage(f"{file} is neither a backup nor an export of mem.", hint="See: mem backup, mem export")
-    selection = _selection(header.filters, vectors="model" in header.counts)
-    found = _File(iter(said.get("records", ())), selection, header.digest or None)
-    if "records" not in said:
+    found = _File(iter(()), _selection(file, header), header.digest or None)
+    if "records" in said:
+        found.records = _listed(said["records"], found.notices)
+    else:
         found.records = _lines(file, found.notices)
     return found
 
@@ -181,26 +194,51 @@ def _object(text: bytes) -> dict[str, Any] | None:
 
 
 def _lines(file: Path, notices: list[Notice]) -> Iterator[Record]:
-    import orjson
-
     with file.open("rb") as stream:
         stream.readline()
         for number, line in enumerate(stream, start=2):
-            try:
-                record = orjson.loads(line)
-                kind_of(record)
-            except (orjson.JSONDecodeError, TypeError, KeyError):
+            record = _object(line)
+            if record is None or not _is_record(record):
                 notices.append(Notice("malformed", f"Line {number} is no record."))
             else:
                 yield record
 
 
-def _selection(filters: Mapping[str, Any], *, vectors: bool) -> Selection:
+def _listed(records: object, notices: list[Notice]) -> Iterator[Record]:
+    if not isinstance(records, list):
+        notices.append(Notice("malformed", "Its records are no list."))
+        return
+    for number, record in enumerate(records, start=1):
+        if isinstance(record, dict) and _is_record(record):
+            yield record
+        else:
+            notices.append(Notice("malformed", f"Record {number} is no record."))
+
+
+def _is_record(said: Record) -> bool:
+    """Whether it has a kind, and what a record of that kind is known by can be taken from it."""
+    if not isinstance(said.get("record"), str):
+        return False
+    return kind_of(said) is not RecordKind.FOREIGN or isinstance(said.get("row"), dict)
+
+
+def _selection(file: Path, header: Header) -> Selection:
+    """What of a store the header says that an export holds; raises `Usage` where it says nothing sensible."""
+    filters, kinds = header.filters, header.filters.get("kind", ())
+    texts = {name: filters.get(name) for name in ("project", "since", "until", "valid_at", "known_at")}
+    wrong = [name for name, value in texts.items() if not isinstance(value, str | None)]
+    if not isinstance(kinds, list | tuple) or not set(map(str, kinds)) <= set(Kind):
+        wrong.append("kind")
+    if wrong:
+        raise Usage(
+            f"{file} says of itself what no export does, by its filter {wrong[0]}: {filters[wrong[0]]!r}.",
+            hint="It was edited; export it again.",
+        )
     return Selection(
-        project=filters.get("project"),
-        kinds=tuple(map(Kind, filters.get("kind", ()))),
-        since=filters.get("since"),
-        until=filters.get("until"),
-        moment=Moment(filters.get("valid_at"), filters.get("known_at")),
-        vectors=vectors,
+        project=texts["project"],
+        kinds=tuple(map(Kind, kinds)),
+        since=texts["since"],
+        until=texts["until"],
+        moment=Moment(texts["valid_at"], texts["known_at"]),
+        vectors="model" in header.counts,
     )

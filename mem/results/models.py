@@ -77,7 +77,8 @@ class ModelCalibration:
 class ModelStatus:
     """The model whose vectors a store searches, and the one that the setting names.
 
-    `problem` is why it cannot be used now; `reachable` what an endpoint said, where it was asked (`--check`).
+    `problem` is why it cannot be used now; `reachable` whether both gave a vector, where they were asked
+    (`--check`).
     """
 
     active: str | None

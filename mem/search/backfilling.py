@@ -334,8 +334,13 @@ def backfill(
         skipped=_skipped(filled.first, filled.last),
         failed=not_embedded(store, filled),
         waiting=filled.left,
-        stopped=str(filled.stopped) if filled.stopped else None,
+        stopped=why(filled.stopped),
     )
+
+
+def why(stopped: EmbeddingError | None) -> str | None:
+    """Why a model could not go on, with the way out."""
+    return None if stopped is None else f"{stopped} {stopped.hint}".rstrip()
 
 
 def _skipped(before: Backlog | None, after: Backlog | None) -> dict[str, int]:

@@ -74,7 +74,10 @@ def planned(store: Store, embedder: Embedder, wanted: Wanted) -> Migrated:
 
 
 def migrate(store: Store, embedder: Embedder, change: Change, wanted: Wanted) -> Migrated:
-    """Make what is missing, switch, and prune; with a limit of texts only if that was all of them."""
+    """Make what is missing, switch, and prune; with a limit of texts only if that was all of them.
+
+    Raises `EmbeddingError` for a model with a file that is not what its own list of hashes says.
+    """
     converted = _convert(store)
     with store.read() as db:
         active = embeddings.active_model(db)
@@ -82,6 +85,7 @@ def migrate(store: Store, embedder: Embedder, change: Change, wanted: Wanted) ->
         due = active is None or not current or embeddings.index_form(db, active) < index.FORM
     filled, switched, indexed = Filled(), False, 0
     if due:
+        _require_sound(embedder)
         target = active if active is not None and current else _entered(store, embedder)
         filled, switched, indexed = _moved(store, embedder, target, active, change, wanted)
     pruned, size = _prune(store) if wanted.pruning and (switched or current) else (0, 0)
@@ -98,8 +102,20 @@ def migrate(store: Store, embedder: Embedder, change: Change, wanted: Wanted) ->
         pruned=pruned,
         pruned_bytes=size,
         limited=wanted.limit is not None,
-        stopped=str(filled.stopped) if filled.stopped else None,
+        stopped=backfilling.why(filled.stopped),
     )
+
+
+def _require_sound(embedder: Embedder) -> None:
+    """Refuse a damaged model: its vectors would have to be made once more."""
+    from mem.embed.files import checksums
+    from mem.embed.local import OnDiskEmbedder
+
+    if isinstance(embedder, OnDiskEmbedder) and checksums(embedder.directory):
+        for problem in embedder.verify():
+            raise EmbeddingError(
+                f"{embedder.name} is damaged: {problem}.", hint=f"See: mem model verify {embedder.choice}"
+            )
 
 
 def _moved(

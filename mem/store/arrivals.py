@@ -16,7 +16,7 @@ from typing import Any
 
 import apsw
 
-from mem.exchange.records import (
+from mem.records.format import (
     HOME_OPERATIONS,
     IDENTITY,
     VERSION_FIELDS,
@@ -24,7 +24,7 @@ from mem.exchange.records import (
     foreign_digest,
     gathered,
 )
-from mem.exchange.versions import UNRESOLVED, History, Said, history
+from mem.records.versions import UNRESOLVED, History, Said, history
 from mem.store import carried, entities, projects
 from mem.store.connect import select
 from mem.store.events import Unit, canonical

@@ -1,6 +1,6 @@
 """Rows in the shape of the export format: one at a time, in its order, with what they said before.
 
-Nothing is held but the row at hand, whatever the size of the store. The format: `mem.exchange.records`.
+Nothing is held but the row at hand, whatever the size of the store. The format: `mem.records.format`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from mem.exchange.records import (
+from mem.records.format import (
     FIELDS,
     FOREIGN_KINDS,
     HOME_OPERATIONS,

@@ -38,6 +38,7 @@ _COUNTED = (
 )
 _UNFINISHED = re.compile(r".+\.(\d+)\.new(-wal|-shm|-journal)?")
 _NO_DISK = frozenset((errno.ENOSPC, errno.EDQUOT))
+_NO_REASON = {"not an error": "the system does not let it be written whole"}
 
 
 def copy(store: Store, target: Path, *, as_it_is: bool = False) -> None:
@@ -206,7 +207,8 @@ def told(target: Path) -> Iterator[None]:
     except (OSError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError) as err:
         if isinstance(err, OSError) and err.errno in _NO_DISK:
             raise _full(target) from err
-        why = err.strerror if isinstance(err, OSError) else err
+        # Of a file that would grow beyond what is allowed SQLite says no more than "not an error".
+        why = err.strerror if isinstance(err, OSError) else _NO_REASON.get(str(err), err)
         raise MemError(f"{target} cannot be written: {why}.", hint="Name another FILE.") from err
     except (apsw.CorruptError, apsw.NotADBError) as err:
         raise StoreUnusable(f"What {target} would hold is damaged: {err}.", hint="See: mem doctor") from err

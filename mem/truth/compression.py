@@ -5,7 +5,8 @@ a group by itself. Promises:
 
 - What is sent is what is live: nothing rejected, superseded, disputed, proposed, expired or permanent, no
   summary, nothing that speaks to the agent or that was summed up before.
-- A summary passes the gate as every text does. Only when it is stored are its sources archived, as
+- A summary passes the gate as every text does, and gives no orders to the agent: such a one would stand in
+  the context of every session, in the place of its sources. Only when it is stored are these archived, as
   `compressed`, in the same unit of work; where it waits for a person they stay until it is approved.
 - Whatever fails leaves the group as it was. A source that changed while the engine was thinking does too.
 - A transcript is summed up once, by the host's name of its session; its file is never touched.
@@ -19,7 +20,8 @@ from pathlib import Path
 import apsw
 
 from mem import clock
-from mem.chat.engine import Chat, ChatFailed, as_data, cleaned
+from mem.chat.engine import Chat, as_data, cleaned
+from mem.chat.failure import ChatFailed
 from mem.errors import NotFound
 from mem.exchange.claude_memory import Slugs
 from mem.hosts import transcripts
@@ -31,6 +33,7 @@ from mem.store.events import Unit
 from mem.store.filters import where
 from mem.truth import drafts, review
 from mem.truth.admission import COMPRESSED
+from mem.truth.instructions import addresses_agent
 from mem.truth.redact import redact
 from mem.values import Filter, Kind, Memory, NewMemory, Scope, Status
 
@@ -190,6 +193,8 @@ def keep(unit: Unit, group: Group, new: NewMemory, characters: int, *, reviewed:
         return group.told(CompressedState.SKIPPED, characters, why)
     if len(new.content) >= characters:
         return group.told(CompressedState.SKIPPED, characters, "its summary would be no shorter")
+    if addresses_agent(new.content):
+        return group.told(CompressedState.REFUSED, characters, "its summary gives orders to the agent")
     stored = review.store(unit, new, reviewed=reviewed)
     if stored.refusal is not None or stored.id is None:
         return group.told(

@@ -20,7 +20,8 @@ from typing import Any
 import apsw
 
 from mem import clock
-from mem.chat.engine import Chat, ChatFailed, as_data, cleaned
+from mem.chat.engine import Chat, as_data, cleaned
+from mem.chat.failure import ChatFailed
 from mem.errors import NotFound, Usage
 from mem.results import Action, Extracted
 from mem.store import compressions, memories, projects

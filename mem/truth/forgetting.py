@@ -144,7 +144,7 @@ def sweep(
         remains += left
         if gone.uids:
             rewritten.append(str(file))
-    listed, unread = leftovers.search(files, texts, logs=places.state, reasons=erased.reasons)
+    listed, unread = leftovers.search(files, texts, uids, logs=places.state, reasons=erased.reasons)
     if backups:
         exports = [file for file in listed if leftovers.is_export(Path(file))]
         deleted += [gone for file in exports for gone in leftovers.deleted(Path(file))]

@@ -83,13 +83,18 @@ def holds(file: Path, needles: Collection[bytes]) -> bool:
 
 
 def search(
-    candidates: Iterable[Path], texts: Iterable[str], *, logs: Path, reasons: Iterable[str] = ()
+    candidates: Iterable[Path],
+    texts: Iterable[str],
+    uids: Iterable[str],
+    *,
+    logs: Path,
+    reasons: Iterable[str] = (),
 ) -> tuple[list[str], list[str]]:
-    """The files that hold one of some texts, and those that could not be read.
+    """The files that hold one of some texts, or are exports with one of some rows; those that are unreadable.
 
-    Lines of our own logs that hold one, or a reason, are removed instead.
+    Lines of our own logs that hold a text, or a reason, are removed instead.
     """
-    needles = _needles(telling(texts))
+    needles, rows = _needles(telling(texts)), _exported(uids)
     for name in _LOGS:
         _without_lines(logs / name, needles | _needles(telling(reasons)))
     holding, unread = [], []
@@ -97,7 +102,7 @@ def search(
         try:
             if file.suffix in _COMPRESSED:
                 holding.append(f"{file} (perhaps: it is compressed)")
-            elif holds(file, needles):
+            elif holds(file, needles) or (is_export(file) and holds(file, rows)):
                 holding.append(str(file))
         except FileNotFoundError:
             continue
@@ -117,6 +122,11 @@ def _needles(texts: Iterable[str]) -> set[bytes]:
         for text in texts
         for form in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
     }
+
+
+def _exported(uids: Iterable[str]) -> set[bytes]:
+    """How the records of rows begin in an export, which holds them however short their texts are."""
+    return {f'"record":"{kind}","uid":"{uid}"'.encode() for uid in uids for kind in ("memory", "entity")}
 
 
 def _without_lines(log: Path, needles: Collection[bytes]) -> None:

@@ -12,7 +12,7 @@ nothing else, so every store that holds the same versions has the same state, in
   others; of a circle of successors the link that was made first is undone.
 
 A derived state begins after the version that it rests on, and not before its cause was recorded. It is
-marked, and goes when its cause goes; see `mem.exchange.versions`.
+marked, and goes when its cause goes; see `mem.records.versions`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mem import clock
-from mem.exchange.versions import History, Said, marked
+from mem.records.versions import History, Said, marked
 from mem.truth.admission import ENDED, SAME_CONTENT
 from mem.values import EntityStatus, Status
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from mem import clock
 from mem.caller import Caller
-from mem.exchange.records import Header, Tally, encode
+from mem.records.format import Header, Tally, encode
 from mem.service import Service
 from mem.store.connect import Store
 from mem.values import Actor, ActorKind

@@ -221,13 +221,13 @@ class Header:
 
 def read_header(said: Mapping[str, Any]) -> Header | None:
     """The header that a first line, or a document of JSON, holds; None if it is none of this format."""
-    if said.get("format") != FORMAT or not isinstance(said.get("version"), int):
+    if said.get("format") != FORMAT or type(said.get("version")) is not int:
         return None
     counts, filters = said.get("counts"), said.get("filters")
     return Header(
         said["version"],
         str(said.get("exported_at", "")),
-        counts if isinstance(counts, dict) else {},
+        {kind: n for kind, n in counts.items() if type(n) is int} if isinstance(counts, dict) else {},
         str(said.get("digest", "")),
         filters if isinstance(filters, dict) else {},
     )

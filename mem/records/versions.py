@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mem.exchange.records import IDENTITY, SETTLED, VERSION_FIELDS, RecordKind, canonical_json
+from mem.records.format import IDENTITY, SETTLED, VERSION_FIELDS, RecordKind, canonical_json
 
 UNRESOLVED = "_unresolved"  # in `extra`: what a version refers to that is not here, by field
 _LISTS: Mapping[RecordKind, tuple[str, ...]] = {
