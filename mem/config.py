@@ -32,8 +32,8 @@ class Known:
     """A setting that exists: its default, what it means, and which values it takes.
 
     `check` gives a text as it is to be kept, or raises `Usage`. One that is for `people` is not set by
-    anybody else; its `choices` go from the loosest to the strictest, and of the variable and the file the
-    stricter holds: no shell's environment loosens what the file says.
+    anybody else; if it has `choices`, they go from the loosest to the strictest, and of the variable and the
+    file the stricter holds: no shell's environment loosens what the file says.
     """
 
     key: str
@@ -95,7 +95,10 @@ SETTINGS = {
         ),
         Known("model.threads", 2, "Threads that the local embedding model may use.", minimum=1, maximum=64),
         Known(
-            "endpoint.url", "https://api.openai.com/v1", "Base URL of an OpenAI-compatible embedding service."
+            "endpoint.url",
+            "https://api.openai.com/v1",
+            "Base URL of an OpenAI-compatible embedding service.",
+            people=True,
         ),
         Known("endpoint.model", "text-embedding-3-small", "Model that is asked for there."),
         Known(
@@ -115,6 +118,7 @@ SETTINGS = {
             "endpoint.key-file",
             "",
             "File that holds the key of the embedding service, for callers without a shell's environment.",
+            people=True,
         ),
         Known("project", "", "Project of every call that names none; empty: found from the folder."),
         Known("worker", True, "Keep a warm process that answers at once and holds the model: on or off."),
@@ -156,14 +160,16 @@ SETTINGS = {
             "chat.command",
             "",
             "Command that compress and extract-entities ask, such as claude -p: a prompt in, the answer out.",
+            people=True,
         ),
         Known(
             "chat.url",
             "",
             "OpenAI-compatible endpoint that they ask where no command is set, such as https://host/v1.",
+            people=True,
         ),
         Known("chat.model", "", "Model of that endpoint."),
-        Known("chat.key-file", "", "File that holds the key of that endpoint."),
+        Known("chat.key-file", "", "File that holds the key of that endpoint.", people=True),
         Known(
             "chat.timeout-seconds", 120, "How long one of their questions may take.", minimum=1, maximum=3600
         ),
@@ -224,7 +230,7 @@ def _in_force(known: Known, environment: Mapping[str, str] | None) -> tuple[Any,
     variables = os.environ if environment is None else environment
     given = variables.get(known.variable)
     named = given is not None and given != ""
-    if named and not known.people:
+    if named and not (known.people and known.choices):
         return _parsed(known, given or "", known.variable), known.variable
     path = places(variables).configuration
     stored = _stored(path)

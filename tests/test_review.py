@@ -111,6 +111,20 @@ def test_only_people_change_the_setting(run_mem: Run) -> None:
     assert run_mem("config", "set", "trust.review", "hooks").out == "hooks\n"
 
 
+@pytest.mark.parametrize(
+    "key", ["endpoint.url", "endpoint.key-file", "chat.command", "chat.url", "chat.key-file"]
+)
+def test_only_people_say_where_texts_are_sent(key: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = config.value(key)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    with pytest.raises(Refused, match=f"{key} is for people only"):
+        config.write(key, "https://elsewhere.example/v1")
+    assert config.value(key) == before
+    monkeypatch.delenv("CLAUDECODE")
+    config.write(key, "https://elsewhere.example/v1")
+    assert config.value(key) == "https://elsewhere.example/v1"
+
+
 # What waits is inert
 
 
