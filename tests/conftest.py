@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import os
 import re
 import shutil
@@ -217,3 +218,24 @@ def real_embedder() -> LocalEmbedder:
 def real_memory(new_store: Store, real_embedder: LocalEmbedder, person: Caller) -> Service:
     """A service over a real store, with the bundled model, for a person outside any project."""
     return Service(new_store, real_embedder, person)
+
+
+@pytest.fixture
+def run_stress(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """A script of `tests/stress` with these arguments, which has to end with 0: what it printed."""
+
+    def run(name: str, *arguments: str) -> str:
+        path = Path(__file__).parent / "stress" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"stress_{name}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, spec.name, module)
+        spec.loader.exec_module(module)
+        monkeypatch.setattr(os, "environ", os.environ.copy())
+        status = module.main(list(arguments))
+        told = capsys.readouterr().out
+        assert status == 0, told
+        return told
+
+    return run

@@ -1,13 +1,11 @@
 """A backup is the whole store or is not there; what is put back comes without what was judged wrong since."""
 
 import gzip
-import importlib.util
 import json
 import os
 import random
 import re
 import stat
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -663,20 +661,10 @@ def test_doctor_tells_how_old_the_newest_backup_is(memory: Service, wall: WallCl
 
 
 def test_killed_restores_leave_the_old_store_or_the_new_one(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: Path, run_stress: Callable[..., str]
 ) -> None:
     """The short form of `tests/stress/restore.py`."""
-    path = Path(__file__).parent / "stress" / "restore.py"
-    spec = importlib.util.spec_from_file_location("restore", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(os, "environ", os.environ.copy())
-    status = module.main(["--kills", "4", "--seconds", "20", "--memories", "50"])
-    told = capsys.readouterr().out
-    assert status == 0, told
+    told = run_stress("restore", "--kills", "4", "--seconds", "20", "--memories", "50")
     counted = re.search(r"(\d+) restores killed", told)
     assert counted is not None, told
     assert int(counted[1]) > 0, told

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 import resource
 import shutil
@@ -554,7 +553,6 @@ def test_the_version_is_one_document_too(run_mem: Callable[..., Ran]) -> None:
     assert json.loads(run_mem("--version", "--json").stdout)["text"].startswith("mem ")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="file sizes are limited so on POSIX only")
 def test_an_answer_that_is_cut_off_without_buffering_is_no_success(
     run_mem: Callable[..., Ran], home: Path, tmp_path: Path
 ) -> None:

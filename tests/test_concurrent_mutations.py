@@ -3,10 +3,8 @@
 The first test is the short form of `tests/stress/mutations.py`.
 """
 
-import importlib.util
-import os
 import re
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,19 +16,9 @@ from mem.store.connect import Store
 
 
 def test_processes_that_change_the_same_memories_and_are_killed_lose_nothing(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: Path, run_stress: Callable[..., str]
 ) -> None:
-    path = Path(__file__).parent / "stress" / "mutations.py"
-    spec = importlib.util.spec_from_file_location("mutations", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(os, "environ", os.environ.copy())
-    status = module.main(["--seconds", "7"])
-    told = capsys.readouterr().out
-    assert status == 0, told
+    told = run_stress("mutations", "--seconds", "7")
     counted = re.search(r"(\d+) killed: \d+ operations \(\d+ by command\), (\d+) acknowledged", told)
     assert counted is not None, told
     assert int(counted[1]) > 2, told

@@ -1,9 +1,7 @@
 """From one model to another: recall works all the while, nothing is lost or doubled, and the old can go."""
 
-import importlib.util
 import json
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -473,20 +471,9 @@ def test_from_the_bundled_model_to_a_folder_and_what_the_setting_says(
     assert (freed.code, freed.out.split("\t")[0]) == (0, "freed")
 
 
-def test_killed_at_any_moment_nothing_is_missing_or_doubled(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_at_any_moment_nothing_is_missing_or_doubled(run_stress: Callable[..., str]) -> None:
     """The short form of `tests/stress/vectors.py`."""
-    path = Path(__file__).parent / "stress" / "vectors.py"
-    spec = importlib.util.spec_from_file_location("vectors", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    status = module.main(["--seconds", "5", "--memories", "100"])
-    told = capsys.readouterr().out
-    assert status == 0, told
+    told = run_stress("vectors", "--seconds", "5", "--memories", "100")
     counted = re.match(r"(\d+) backfills and (\d+) migrations killed", told)
     assert counted is not None, told
     assert int(counted[1]) + int(counted[2]) > 0, told

@@ -38,7 +38,6 @@ class Adoption:
         self._has_vectors = has_vectors
         self._offered: dict[str, dict[str, Any]] = {}
         self._saved: list[bytes] = []
-        self._before: set[bytes] | None = None
         self._recognised = False
 
     def recognise(self, records: Sequence[dict[str, Any]]) -> None:
@@ -68,7 +67,7 @@ class Adoption:
         model = self._model_for(unit, record["model"])
         if model is None:
             return _skipped("They are of another model than the store searches.")
-        if not (imports.has_text(unit.db, hashed) or self._was_said(unit.db, hashed)):
+        if not (imports.has_text(unit.db, hashed) or imports.had_text(unit.db, hashed)):
             return _skipped("Nothing in the store says their text.")
         if embeddings.known_hashes(unit.db, model, [hashed]):
             return Outcome(MergeAction.IDENTICAL)
@@ -81,12 +80,6 @@ class Adoption:
         embeddings.keep(unit.db, model, hashed, whole)
         self._saved.append(hashed)
         return Outcome(MergeAction.ADDED)
-
-    def _was_said(self, db: apsw.Connection, text_hash: bytes) -> bool:
-        """Whether a version says the text; all versions are here before the first vector comes."""
-        if self._before is None:
-            self._before = imports.texts_before(db)
-        return text_hash in self._before
 
     def settle(self, unit: Unit) -> None:
         """Index the memories that waited for what was taken over."""

@@ -32,13 +32,15 @@ def has_text(db: apsw.Connection, text_hash: bytes) -> bool:
     )
 
 
-def texts_before(db: apsw.Connection) -> set[bytes]:
-    """The hashes of all texts that memories and entities said before."""
-    rows = db.execute(
-        """SELECT text_hash FROM memories_versions UNION
-           SELECT text_hash FROM entities_versions WHERE text_hash IS NOT NULL"""
+def had_text(db: apsw.Connection, text_hash: bytes) -> bool:
+    """Whether something in the store said the text with this hash once."""
+    return bool(
+        db.execute(
+            """SELECT EXISTS (SELECT 1 FROM memories_versions WHERE text_hash = ?1)
+                   OR EXISTS (SELECT 1 FROM entities_versions WHERE text_hash = ?1)""",
+            (text_hash,),
+        ).get
     )
-    return {text_hash for (text_hash,) in rows}
 
 
 def says_already(db: apsw.Connection, uid: str, fingerprint: bytes) -> bool:

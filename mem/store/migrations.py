@@ -100,6 +100,7 @@ def carried(db: apsw.Connection) -> None:
         ALTER TABLE events ADD COLUMN extra TEXT NOT NULL DEFAULT '{}';
         ALTER TABLE usage ADD COLUMN extra TEXT NOT NULL DEFAULT '{}';
         CREATE INDEX memories_versions_text ON memories_versions (text_hash);
+        CREATE INDEX entities_versions_text ON entities_versions (text_hash);
         CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
         """
     )
