@@ -8,7 +8,8 @@ those of its memory with `recalls` and `last_recalled_at`.
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from io import RawIOBase
+from typing import Any, BinaryIO
 
 from mem.errors import MemError, Usage
 from mem.results import ContextItem, Hit, Stored, Streamed, UsedMemory
@@ -78,3 +79,11 @@ def _text(text: str) -> str:
 
 def _fields(value: Any) -> dict[str, Any]:
     return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value)}
+
+
+def write_all(out: BinaryIO | RawIOBase, data: bytes) -> int:
+    """Write every byte, where one call may take less than it is given; gives how many there were."""
+    left = memoryview(data)
+    while left:
+        left = left[out.write(left) or 0 :]
+    return len(data)

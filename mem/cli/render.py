@@ -15,6 +15,7 @@ from typing import TextIO
 from mem.cli.beside import notes
 from mem.cli.characters import escaped, one_line, visible
 from mem.cli.rows import Answer, block, rows
+from mem.document import write_all
 from mem.errors import MemError
 from mem.results import Cited, ContextBlock, Exported, ForeignNotes, Hooks, Memories, Streamed, Text
 
@@ -167,10 +168,8 @@ def _write(text: str) -> None:
             return
         below = getattr(sys.stdout, "buffer", None)
         if isinstance(below, RawIOBase):
-            # PYTHONUNBUFFERED: one call may write less than it was given, and the text layer does not look.
-            left = memoryview(text.encode(sys.stdout.encoding, sys.stdout.errors or "strict"))
-            while left:
-                left = left[below.write(left) or 0 :]
+            # PYTHONUNBUFFERED: the text layer does not look whether all of it was taken.
+            write_all(below, text.encode(sys.stdout.encoding, sys.stdout.errors or "strict"))
             return
         sys.stdout.write(text)
         sys.stdout.flush()

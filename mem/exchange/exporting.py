@@ -20,6 +20,7 @@ import apsw
 
 from mem import clock
 from mem.document import encode as encode_document
+from mem.document import write_all
 from mem.errors import MemError, Refused, Usage
 from mem.exchange import markdown
 from mem.records.format import FORMAT, HEADER, VERSION, Header, Tally, line
@@ -102,7 +103,7 @@ def write(
                 with _writing(name):
                     spool.write(part)
         with _writing(name):
-            size = sum(_put(out, part) for part in written.parts(spool))
+            size = sum(write_all(out, part) for part in written.parts(spool))
     return Exported(name, format_, written.counts, size, written.digest, selection.filters)
 
 
@@ -192,14 +193,6 @@ def _keep_name(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _put(out: BinaryIO, part: bytes) -> int:
-    """Write all of it: one call may take less where Python does not buffer standard output."""
-    left = memoryview(part)
-    while left:
-        left = left[out.write(left) :]
-    return len(part)
 
 
 @contextmanager
